@@ -1,0 +1,12 @@
+/* commands.h - one function per verb; argv[0] is the verb. Each returns the exit code: 0 done, 1 failed, 2 wrong use,
+ * 130 interrupted. */
+#ifndef MCP_COMMANDS_H
+#define MCP_COMMANDS_H
+
+int cmd_bench(int argc, char **argv);
+
+int bench_kernels(int argc, char **argv);
+int bench_gp(int argc, char **argv);
+int bench_step(int argc, char **argv);
+
+#endif

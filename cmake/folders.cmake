@@ -1,0 +1,62 @@
+# mcp_folder(NAME deps...): src/NAME/*.c becomes the object library mcp_NAME. It may include its own headers, those of the
+# folders named after it and of the folders these name: an #include against the arrows does not compile, because every
+# folder's headers are reached through a link directory of its own.
+# A file foo.isa.c is compiled once per instruction-set level (see src/math/isa.h).
+set(MCP_FOLDERS "" CACHE INTERNAL "")
+
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+  set(MCP_ISA_LEVELS base v2 v3 v4)
+else()
+  set(MCP_ISA_LEVELS base)
+endif()
+set(MCP_ISA_FLAGS_base "")
+set(MCP_ISA_FLAGS_v2 -march=x86-64-v2)
+set(MCP_ISA_FLAGS_v3 -march=x86-64-v3)
+set(MCP_ISA_FLAGS_v4 -march=x86-64-v4 -mprefer-vector-width=512)
+
+function(mcp_folder name)
+  file(GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.c)
+  list(FILTER sources EXCLUDE REGEX "\\.isa\\.c$")
+  file(GLOB isa_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.isa.c)
+  string(REPLACE "/" "_" target mcp_${name})
+
+  # include/<folder> -> src/<folder>, one view per folder
+  set(view ${CMAKE_BINARY_DIR}/view/${name})
+  file(MAKE_DIRECTORY ${view})
+  string(REGEX REPLACE "/.*" "" top ${name})
+  file(CREATE_LINK ${CMAKE_SOURCE_DIR}/src/${top} ${view}/${top} SYMBOLIC)
+
+  set(views ${view})
+  foreach(dep ${ARGN})
+    get_property(dep_views GLOBAL PROPERTY MCP_VIEWS_${dep})
+    list(APPEND views ${dep_views})
+  endforeach()
+  list(REMOVE_DUPLICATES views)
+  set_property(GLOBAL PROPERTY MCP_VIEWS_${name} ${views})
+
+  if(NOT sources AND NOT isa_sources)
+    return()
+  endif()
+  add_library(${target} OBJECT ${sources})
+  mcp_target_options(${target})
+  target_include_directories(${target} PRIVATE ${views})
+  set_property(GLOBAL APPEND PROPERTY MCP_OBJECTS $<TARGET_OBJECTS:${target}>)
+  if(isa_sources)
+    foreach(level ${MCP_ISA_LEVELS})
+      add_library(${target}_${level} OBJECT ${isa_sources})
+      mcp_target_options(${target}_${level})
+      target_include_directories(${target}_${level} PRIVATE ${views})
+      target_compile_definitions(${target}_${level} PRIVATE MCP_ISA=${level})
+      target_compile_options(${target}_${level} PRIVATE ${MCP_ISA_FLAGS_${level}} ${MCP_KERNEL_FLAGS})
+      set_property(GLOBAL APPEND PROPERTY MCP_OBJECTS $<TARGET_OBJECTS:${target}_${level}>)
+    endforeach()
+  endif()
+endfunction()
+
+function(mcp_target_options target)
+  target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include ${MCP_DEP_INCLUDES})
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE MCP_VERSION="${PROJECT_VERSION}" ${MCP_DEFINITIONS})
+  target_compile_options(${target} PRIVATE ${MCP_WARNINGS} ${MCP_SANITIZE} -fno-math-errno)
+  set_property(TARGET ${target} PROPERTY POSITION_INDEPENDENT_CODE ON)
+  set_property(TARGET ${target} PROPERTY C_VISIBILITY_PRESET hidden)
+endfunction()

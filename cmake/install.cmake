@@ -1,0 +1,13 @@
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+target_include_directories(mcpilco INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+install(TARGETS mcpilco EXPORT mcpilcoTargets)
+install(TARGETS mcpilco_cli)
+install(DIRECTORY include/mcpilco DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT mcpilcoTargets NAMESPACE mcpilco:: DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/mcpilco)
+file(WRITE ${CMAKE_BINARY_DIR}/mcpilcoConfig.cmake "include(\"\${CMAKE_CURRENT_LIST_DIR}/mcpilcoTargets.cmake\")\n")
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/mcpilcoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/mcpilcoConfig.cmake ${CMAKE_BINARY_DIR}/mcpilcoConfigVersion.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/mcpilco)
+configure_file(cmake/mcpilco.pc.in mcpilco.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/mcpilco.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

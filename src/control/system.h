@@ -1,0 +1,36 @@
+/* system.h - a task compiled: the six stages of a step as programs, each used wherever that stage runs.
+ *
+ *   sensor(x, e) -> y    controller(y; theta) -> u, z    features(x, u) -> f    [gp: f -> d]
+ *   integrate(x, u, d) -> x'    cost(x, u) -> c, metric    events(x, u) -> success, limit_1 ..
+ *
+ * The controller runs inside every particle, on the plant, and is what is exported: one program. */
+#ifndef MCP_SYSTEM_H
+#define MCP_SYSTEM_H
+
+#include "program/program.h"
+#include "task/task.h"
+
+typedef struct {
+    const mcp_task *task;      /* borrowed */
+    double ts;
+    int    steps;              /* T */
+    int    nx, nu, ny, nz, nf, ngp;
+    /* Order of outputs is the order of the task's lists. In the controller z is the observed state (nz = nx; a state
+     * the observer does not know is 0), outputs are u[nu] then z[nx]. Sensor: inputs x[nx], e[ny] (standard normals
+     * times nothing: the program scales by the noise), outputs y[ny]; quantisation appears in particles as noise of
+     * std quantum/sqrt(12) added to the sensor's, in the plant as rounding. */
+    mcp_program *sensor;       /* in x[nx], e[ny]       out y[ny]      memory: delay lines            */
+    mcp_program *controller;   /* in y[ny]              out u[nu], z[nx]                              */
+    mcp_program *policy_true;  /* in x[nx]              out u[nu], z[nx] = x: MC-PILCO's particles; same theta */
+    mcp_program *actuator;     /* in u[nu]              out u applied[nu]; memory: delay lines        */
+    mcp_program *features;     /* in x[nx], u[nu]       out f[nf] (features, then pi basis functions), prior mean[ngp] */
+    mcp_program *integrate;    /* in x[nx], u[nu], d[ngp]  out x'[nx]                                 */
+    mcp_program *cost;         /* in x[nx], u[nu]       out c, metric                                 */
+    mcp_program *events;       /* in x[nx], u[nu]       out success, limit_1 .. limit_n (0 or 1)      */
+    mcp_kernel **kernel;       /* per GP, over the nf features                                        */
+} mcp_system;
+
+mcp_status mcp_system_create(mcp_system **out, const mcp_task *task, mcp_error *err);
+void       mcp_system_free(mcp_system *s);
+
+#endif

@@ -1,0 +1,35 @@
+/* arena.h - lay out one block of memory. With base == NULL the same lines only measure, so size and pointers cannot drift
+ * apart. Every piece starts on a 64-byte boundary. Under AddressSanitizer pieces are separated by poisoned gaps. */
+#ifndef MCP_ARENA_H
+#define MCP_ARENA_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mcpilco/error.h"
+
+typedef struct {
+    char  *base;
+    size_t used;
+} mcp_arena;
+
+void    *mcp_arena_bytes(mcp_arena *a, size_t bytes);
+double  *mcp_arena_doubles(mcp_arena *a, size_t n);
+int     *mcp_arena_ints(mcp_arena *a, size_t n);
+uint8_t *mcp_arena_u8(mcp_arena *a, size_t n);
+
+/* Zeroed, 64-byte aligned; free with mcp_block_free. All of the library's memory comes through these, so that tests can
+ * make the k-th allocation fail: environment variable MCPILCO_FAIL_ALLOC=k in builds with -DMCP_TESTING. */
+mcp_status mcp_block_alloc(void **out, size_t bytes, mcp_error *err);
+void       mcp_block_free(void *block);
+/* calloc and strdup by the same route; NULL when out of memory. */
+void *mcp_calloc(size_t n, size_t size);
+void *mcp_realloc(void *p, size_t bytes);
+char *mcp_strdup(const char *s);
+char *mcp_sprintf(const char *fmt, ...) MCP_PRINTF(1, 2); /* NULL when out of memory */
+void  mcp_free(void *p);                                  /* for calloc, realloc, strdup, sprintf */
+
+/* Smallest multiple of MCP_LANES that is at least n. */
+int mcp_round_lanes(int n);
+
+#endif

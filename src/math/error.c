@@ -1,0 +1,17 @@
+/* error.c - the sentence that goes with a status. */
+#include "mcpilco/error.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+mcp_status mcp_fail(mcp_error *err, mcp_status status, const char *fmt, ...)
+{
+    if (err) {
+        va_list args;
+        err->status = status;
+        va_start(args, fmt);
+        vsnprintf(err->text, sizeof err->text, fmt, args);
+        va_end(args);
+    }
+    return status;
+}

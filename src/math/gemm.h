@@ -1,0 +1,22 @@
+/* gemm.h - C = A B (or C += A B) for a constant A used many times: A is packed once, B is a block of particles.
+ *   A  m x k row-major     B  k x n, row stride ldb     C  m x n, row stride ldc     n a multiple of MCP_LANES
+ * Each C[i][j] is one sum over k in increasing order, whatever n is: a lane's result does not depend on its block. */
+#ifndef MCP_GEMM_H
+#define MCP_GEMM_H
+
+#include <stddef.h>
+
+#include "math/isa.h"
+
+typedef struct {
+    int     m, k;
+    mcp_isa level;
+    double *data; /* packed panels, 64-byte aligned, in memory given by the caller */
+} mcp_packed;
+
+size_t mcp_gemm_packed_doubles(int m, int k); /* memory needed by pack, in doubles, for any level */
+void   mcp_gemm_pack(mcp_packed *p, mcp_isa level, int m, int k, const double *A, int lda, double *mem);
+/* accumulate != 0 adds to C. */
+void mcp_gemm(const mcp_packed *p, int n, const double *B, int ldb, double *C, int ldc, int accumulate);
+
+#endif

@@ -1,0 +1,60 @@
+/* rollout.h - M particles through T steps of the compiled system, and back: J and its gradient in theta.
+ * A pure function of its noise: the same noise gives the same J and gradient, to the bit, for any thread count and block. */
+#ifndef MCP_ROLLOUT_H
+#define MCP_ROLLOUT_H
+
+#include "control/system.h"
+#include "math/pool.h"
+#include "model/posterior.h"
+
+typedef struct mcp_rollout mcp_rollout;
+
+/* Fills the noise of particles first .. first+n-1 (n a multiple of MCP_LANES; lanes past the last particle get any
+ * finite values): x0 [nx][ld], e [T+1][ny][ld], eps [T][ngp][ld], keep [T+1][activations][ld] (NULL: no dropout). */
+typedef struct {
+    void (*fill)(void *context, int first, int n, int ld, double *x0, double *e, double *eps, uint8_t *keep);
+    void *context;
+} mcp_noise;
+
+typedef struct {
+    int    particles, steps;
+    int    block;        /* particles a block, 0 = automatic */
+    int    true_state;   /* 1: MC-PILCO, the policy sees the particle's state */
+    int    noisy;        /* sample with the noise variance added */
+    double adjoint_clip; /* 0 = none */
+} mcp_rollout_settings;
+
+/* Borrows everything. posterior: one per GP. */
+mcp_status mcp_rollout_create(mcp_rollout **out, const mcp_system *s, mcp_posterior *const *posterior,
+                              const mcp_rollout_settings *r, mcp_pool *pool, mcp_error *err);
+void       mcp_rollout_free(mcp_rollout *r);
+size_t     mcp_rollout_bytes(const mcp_rollout *r);
+
+typedef struct {
+    double  J;              /* sum over t of the mean cost */
+    double  J_std;          /* standard deviation over particles of the cumulative cost */
+    double *step_mean;      /* [T+1] or NULL */
+    double *step_std;       /* [T+1] or NULL */
+    double *gradient;       /* [params] or NULL: forward only */
+    double *states;         /* [T+1][M][nx] or NULL */
+    double *observed;       /* [T+1][M][nx] or NULL */
+    double *inputs;         /* [T+1][M][nu] or NULL */
+    double *particle_cost;  /* [M] or NULL */
+    int     bad;            /* particles with a NaN or infinite state or cost; then status is MCP_ERR_NUMERIC */
+} mcp_rollout_result;
+
+/* dropout: 0 = keep all (noise->fill gets keep = NULL). */
+mcp_status mcp_rollout_run(mcp_rollout *r, const double *theta, double dropout, const mcp_noise *noise,
+                           mcp_rollout_result *result, mcp_error *err);
+
+/* The usual noise: counter-based streams keyed by (seed, trial, step). */
+typedef struct {
+    const mcp_system *system;
+    uint64_t seed;
+    uint32_t trial, step;
+    double   dropout;
+    int      antithetic;
+} mcp_stream_noise;
+mcp_noise mcp_noise_from_stream(mcp_stream_noise *context);
+
+#endif

@@ -1,0 +1,80 @@
+/* test.h - a test program is a list of cases; it prints what failed and where, and returns the number of failures.
+ *
+ *   CASE(se_backward_matches_central_difference) { CHECK_CLOSE(a, b, 1e-7, 1e-12); }
+ *   int main(int argc, char **argv) { RUN(se_backward_matches_central_difference); return DONE(); }
+ *
+ * Run with a case's name as argument to run it alone. */
+#ifndef TEST_H
+#define TEST_H
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int         test_failures_, test_cases_;
+static const char *test_only_, *test_name_;
+
+#define CASE(name) static void name(void)
+#define TEST_ARGS(argc, argv) (test_only_ = (argc) > 1 ? (argv)[1] : NULL)
+#define RUN(name)                                              \
+    do {                                                       \
+        if (test_only_ && strcmp(test_only_, #name)) break;    \
+        int before_ = test_failures_;                          \
+        test_name_  = #name;                                   \
+        test_cases_++;                                         \
+        name();                                                \
+        if (test_failures_ == before_) printf("ok   %s\n", #name); \
+    } while (0)
+#define DONE() (printf("%d cases, %d failed checks\n", test_cases_, test_failures_), test_failures_ != 0 || test_cases_ == 0)
+
+#define FAIL_(...)                                                      \
+    do {                                                                \
+        test_failures_++;                                               \
+        printf("FAIL %s (%s:%d): ", test_name_, __FILE__, __LINE__);    \
+        printf(__VA_ARGS__);                                            \
+        printf("\n");                                                   \
+    } while (0)
+#define CHECK(cond)                          \
+    do {                                     \
+        if (!(cond)) FAIL_("%s", #cond);     \
+    } while (0)
+#define REQUIRE(cond)                        \
+    do {                                     \
+        if (!(cond)) {                       \
+            FAIL_("%s", #cond);              \
+            return;                          \
+        }                                    \
+    } while (0)
+/* |a - b| <= rel * max(|a|, |b|) + abs, refusing NaN */
+#define CHECK_CLOSE(a, b, rel, abs_)                                                                 \
+    do {                                                                                             \
+        double a_ = (a), b_ = (b);                                                                   \
+        if (!(fabs(a_ - b_) <= (rel)*fmax(fabs(a_), fabs(b_)) + (abs_)))                             \
+            FAIL_("%s = %.17g, %s = %.17g, difference %.3g", #a, a_, #b, b_, a_ - b_);               \
+    } while (0)
+#define CHECK_OK(call)                                                  \
+    do {                                                                \
+        mcp_error e_ = {MCP_OK, ""};                                    \
+        mcp_error *err = &e_;                                           \
+        (void)err;                                                      \
+        if ((call) != MCP_OK) FAIL_("%s: %s", #call, e_.text);          \
+    } while (0)
+#define REQUIRE_OK(call)                                                \
+    do {                                                                \
+        mcp_error e_ = {MCP_OK, ""};                                    \
+        mcp_error *err = &e_;                                           \
+        (void)err;                                                      \
+        if ((call) != MCP_OK) {                                         \
+            FAIL_("%s: %s", #call, e_.text);                            \
+            return;                                                     \
+        }                                                               \
+    } while (0)
+/* text contains part */
+#define CHECK_HAS(text, part)                                           \
+    do {                                                                \
+        const char *t_ = (text);                                        \
+        if (!strstr(t_, (part))) FAIL_("\"%s\" lacks \"%s\"", t_, (part)); \
+    } while (0)
+
+#endif
