@@ -1,0 +1,71 @@
+/* text.c - a text that grows. */
+#include "math/text.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "math/arena.h"
+
+static int reserve(mcp_text *t, size_t more)
+{
+    if (t->failed) return 0;
+    size_t need = t->length + more + 1;
+    if (need <= t->capacity) return 1;
+    size_t capacity = t->capacity ? t->capacity : 256;
+    while (capacity < need) capacity *= 2;
+    char *data = mcp_realloc(t->data, capacity);
+    if (!data) {
+        t->failed = 1;
+        return 0;
+    }
+    t->data     = data;
+    t->capacity = capacity;
+    return 1;
+}
+
+void mcp_text_bytes(mcp_text *t, const char *bytes, size_t n)
+{
+    if (!reserve(t, n)) return;
+    memcpy(t->data + t->length, bytes, n);
+    t->length += n;
+    t->data[t->length] = '\0';
+}
+
+void mcp_text_add(mcp_text *t, const char *fmt, ...)
+{
+    char    small[256];
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(small, sizeof small, fmt, args);
+    va_end(args);
+    if (n < 0) return;
+    if ((size_t)n < sizeof small) {
+        mcp_text_bytes(t, small, (size_t)n);
+        return;
+    }
+    if (!reserve(t, (size_t)n)) return;
+    va_start(args, fmt);
+    vsnprintf(t->data + t->length, (size_t)n + 1, fmt, args);
+    va_end(args);
+    t->length += (size_t)n;
+}
+
+void mcp_text_free(mcp_text *t)
+{
+    mcp_free(t->data);
+    memset(t, 0, sizeof *t);
+}
+
+mcp_status mcp_text_take(mcp_text *t, char **out, mcp_error *err)
+{
+    *out = NULL;
+    if (!t->data) mcp_text_bytes(t, "", 0);
+    if (t->failed) {
+        mcp_text_free(t);
+        return mcp_fail(err, MCP_ERR_MEMORY, "out of memory while writing a text");
+    }
+    *out = t->data;
+    memset(t, 0, sizeof *t);
+    return MCP_OK;
+}
