@@ -16,6 +16,12 @@ MCP_API mcp_status mcp_task_load(mcp_task **out, const char *file, const char *c
 MCP_API mcp_status mcp_task_parse(mcp_task **out, const char *name, const char *text, const char *const *overrides, int count, mcp_error *err);
 MCP_API void       mcp_task_free(mcp_task *task);
 
+/* Every setting with its value, defaults included, as JSON text; free it with mcp_task_text_free. */
+MCP_API mcp_status mcp_task_dump(const mcp_task *task, char **json, mcp_error *err);
+/* The reference of all keys as Markdown: what docs/task-file.md holds. */
+MCP_API mcp_status mcp_task_help(char **markdown, mcp_error *err);
+MCP_API void       mcp_task_text_free(char *text);
+
 #ifdef __cplusplus
 }
 #endif

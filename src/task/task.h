@@ -103,6 +103,8 @@ typedef struct {
     mcp_plant_type type;
     mcp_expr_list  let, ode;    /* ODE: helper definitions; derivative of each state, by state name */
     double         tolerance;   /* ODE: relative and absolute tolerance of the integrator */
+    mcp_expr_list  hidden;      /* ODE: states only the plant has (motor lag, flexible joint): name -> start, an expression of
+                                   the start state; their derivatives are in ode under the same names */
     mcp_expr_list  after;       /* ODE: optional: state reset after each sample, by state name (clamps) */
     char  *model;               /* MUJOCO: XML file, relative to the task file */
     mcp_named_expr *map; int maps; /* MUJOCO: state or input name -> "joint hinge1 position" etc. */
@@ -154,6 +156,7 @@ typedef struct {
     char *kind;                     /* "line", "circle", "rectangle", "text" */
     mcp_expr_list args;             /* by name: x, y, x2, y2, r, width, height, angle */
     char *color;
+    char *label;                    /* text: what is written */
 } mcp_task_draw;
 
 struct mcp_task {
@@ -185,9 +188,12 @@ struct mcp_task {
     mcp_task_draw     *draw; int draws;
     uint64_t           seed;
     char              *algorithm;
+    struct mcp_bag    *bag;              /* the loader's: all memory above, freed at once */
+    struct mcp_node   *tree;             /* the loader's: every value with its defaults, for the dump */
 };
 
 int mcp_task_steps(const mcp_task *t);   /* round(trial * rate): T */
 int mcp_task_find_state(const mcp_task *t, const char *name); /* -1 = none */
+int mcp_task_find_input(const mcp_task *t, const char *name); /* -1 = none */
 
 #endif
