@@ -12,14 +12,14 @@ typedef struct {
     double time;                       /* s since reset                                    */
     double truth[MCP_MAX_STATE];       /* NaN where unknown                                */
     double measured[MCP_MAX_STATE];    /* ny values: noise, quantisation and delay included */
-    double applied[MCP_MAX_INPUT];     /* input really applied since the sample before     */
+    double applied[MCP_MAX_INPUT];     /* input really applied since the sample before; NaN: as commanded, delayed as the task says */
     int    ended;                      /* the plant ended the trial; the sample is still valid */
     char   reason[96];
 } mcp_sample;
 
 /* What a kind of plant provides; context is its own. Each returns MCP_ERR_PLANT with a sentence when the plant is lost. */
 typedef struct {
-    /* x0: suggested start (a simulation starts there; a rig starts where it is). stream: its noise. */
+    /* x0: suggested start (a simulation starts there; a rig starts where it is). seed, trial, run: its noise. */
     mcp_status (*reset)(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run, mcp_sample *first, mcp_error *err);
     mcp_status (*step)(void *context, const double *u, mcp_sample *next, mcp_error *err); /* hold u for one period */
     mcp_status (*stop)(void *context, const double *safe_u, mcp_error *err);              /* end of trial, safe input */
@@ -33,9 +33,10 @@ mcp_status mcp_plant_from_ops(mcp_plant **out, const mcp_system *system, const m
 void       mcp_plant_close(mcp_plant *p);
 
 /* Runs one trial: theta == NULL explores with the task's exploration signal number `trial`, else the controller runs.
- * seed, trial and run key every random number (run: 0 in learning, 0.. in evaluation). tick (may be NULL) is called after
- * every sample and may return non-zero to end the trial ("stopped"). Whatever happens, samples taken so far are in *out
- * and stop was sent. */
+ * seed, trial and run key every random number: run 0 is the trial of the learning loop (stream MCP_RNG_PLANT), runs 1, 2, ..
+ * are evaluations (MCP_RNG_EVALUATE). tick (may be NULL) is called after every sample and may return non-zero to end the
+ * trial: then MCP_ERR_STOPPED. A limit, or a plant that ends the trial, is MCP_OK with out->ended and out->reason set.
+ * Whatever happens, samples taken so far are in *out (its room: T+1) and the safe input was sent. */
 typedef int mcp_tick_fn(void *context, const mcp_trial *so_far);
 mcp_status mcp_plant_run(mcp_plant *p, const double *theta, uint64_t seed, uint32_t trial, uint32_t run, mcp_tick_fn *tick,
                          void *tick_context, mcp_trial *out, mcp_error *err);

@@ -7,6 +7,17 @@
 #include "mcpilco/error.h"
 #include "task/task.h"
 
+/* Paced plants (we keep time): how well the clock was kept. All zero in lock-step. */
+typedef struct {
+    int    paced;       /* 1: inputs went out at the ticks of an absolute timer                */
+    int    misses;      /* samples whose measurement or command came after its deadline        */
+    double period_mean; /* s between commands as sent                                           */
+    double period_std;  /* s, jitter                                                            */
+    double late_max;    /* s, the latest command after its tick                                 */
+    double answer_mean; /* s from command to measurement                                        */
+    double answer_max;
+} mcp_timing;
+
 typedef struct {
     int     samples, capacity;
     int     nx, ny, nu;
@@ -16,6 +27,8 @@ typedef struct {
     double *observed;  /* [sample][nx] the online observer's estimate z */
     double *input;     /* [sample][nu] commanded                        */
     double *applied;   /* [sample][nu] what reached the plant (delay, clamp) */
+    double *wall;      /* [sample] s since the first sample by our own clock; NaN when the plant keeps time */
+    mcp_timing timing;
     int     ended;     /* 0: ran to its end, 1: ended early             */
     char    reason[128];
     int     explored;  /* 1: exploration                                */
