@@ -63,6 +63,8 @@ typedef struct {
     int            offset, count;
     int            rows, cols; /* shape, rows*cols == count */
     double         start;      /* of a scalar param */
+    int            node;       /* net it belongs to (0, 1, ..), -1 for a scalar param */
+    int            layer;      /* of an mlp: 0 = first hidden layer */
 } mcp_param_group;
 int                    mcp_program_groups(const mcp_program *p);
 const mcp_param_group *mcp_program_group(const mcp_program *p, int i);
@@ -81,13 +83,21 @@ void   mcp_program_forward(const mcp_program *p, mcp_isa level, const double *th
                            const double *in, const double *mem, const uint8_t *keep, double keep_scale, double *tape,
                            double *out, double *next);
 /* Adjoint: out_bar [output][ld], next_bar [slot][ld] in; adds to in_bar [input][ld] and mem_bar [slot][ld] (NULL = not
- * wanted), and to theta_bar + (lane / MCP_LANES) * theta_stride for each group of MCP_LANES lanes (NULL = not wanted): a
- * group's sum does not depend on the batch it is in. scratch: mcp_program_scratch doubles. */
+ * wanted; mem_bar is untouched at the first sample), and to sums + (lane / MCP_LANES) * sums_stride for each group of
+ * MCP_LANES lanes (NULL = not wanted): a group's sums do not depend on the batch it is in. scratch:
+ * mcp_program_scratch doubles.
+ *
+ * The sums are not yet dJ/dtheta but what it is linear in, laid out for speed (mcp_program_sums doubles a group, zeroed by
+ * the caller before the first call). Add them up over steps and groups in a fixed order while theta stays the same, then
+ * turn the total into the gradient once: */
 size_t mcp_program_scratch(const mcp_program *p, int ld);
+size_t mcp_program_sums(const mcp_program *p); /* a multiple of MCP_LANES */
 void   mcp_program_backward(const mcp_program *p, mcp_isa level, const double *theta, int first, int n, int ld,
                             const double *in, const double *mem, const uint8_t *keep, double keep_scale,
                             const double *tape, const double *out_bar, const double *next_bar, double *scratch,
-                            double *in_bar, double *mem_bar, double *theta_bar, size_t theta_stride);
+                            double *in_bar, double *mem_bar, double *sums, size_t sums_stride);
+/* theta_bar [params] += dJ/dtheta of the summed sums. */
+void mcp_program_gradient(const mcp_program *p, const double *theta, const double *sums, double *theta_bar);
 
 /* One sample, real time: no allocation. mem is read (unless first) and overwritten. work: mcp_program_work doubles. */
 size_t mcp_program_work(const mcp_program *p);
