@@ -3,7 +3,16 @@
  *   sensor(x, e) -> y    controller(y; theta) -> u, z    features(x, u) -> f    [gp: f -> d]
  *   integrate(x, u, d) -> x'    cost(x, u) -> c, metric    events(x, u) -> success, limit_1 ..
  *
- * The controller runs inside every particle, on the plant, and is what is exported: one program. */
+ * The controller runs inside every particle, on the plant, and is what is exported: one program.
+ *
+ * Names an expression may use: the task's constants and Ts everywhere; states and inputs in features, known transitions,
+ * prior means, cost, events; in the policy and its helpers a state's name is the observer's estimate of it. A state that
+ * the observer cannot know (not measured, no measured position it is the velocity of, no known transition, no output of the
+ * user's recurrence) is not a name there. In the user's own observer: y_NAME is the measurement of state NAME (angles
+ * unwrapped) and last_NAME the command of input NAME one sample ago (0 at first).
+ *
+ * A known state (th+ = th + u) is carried in the controller from its own commands, delayed as the actuator delays them,
+ * from the centre of the start distribution. */
 #ifndef MCP_SYSTEM_H
 #define MCP_SYSTEM_H
 
@@ -25,9 +34,12 @@ typedef struct {
     mcp_program *actuator;     /* in u[nu]              out u applied[nu]; memory: delay lines        */
     mcp_program *features;     /* in x[nx], u[nu]       out f[nf] (features, then pi basis functions), prior mean[ngp] */
     mcp_program *integrate;    /* in x[nx], u[nu], d[ngp]  out x'[nx]                                 */
-    mcp_program *cost;         /* in x[nx], u[nu]       out c, metric                                 */
+    mcp_program *cost;         /* in x[nx], u[nu]       out c, metric (= c when the task has none)    */
     mcp_program *events;       /* in x[nx], u[nu]       out success, limit_1 .. limit_n (0 or 1)      */
     mcp_kernel **kernel;       /* per GP, over the nf features                                        */
+    char       **kernel_text;  /* per GP, in feature indices, as mcp_kernel_parse got it              */
+    char       **feature_text; /* nf expressions                                                      */
+    char        *observed;     /* [nx] 1: the controller has an estimate of this state                */
 } mcp_system;
 
 mcp_status mcp_system_create(mcp_system **out, const mcp_task *task, mcp_error *err);

@@ -1,0 +1,157 @@
+/* compose.c - put a program together line by line; the first failure stays. */
+#include "control/compose.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "math/arena.h"
+
+static const mcp_where nowhere = {NULL, 0, 0};
+
+static void keep(mcp_composer *c, mcp_status st)
+{
+    if (c->status == MCP_OK) c->status = st;
+}
+
+void mcp_compose_fail(mcp_composer *c, mcp_status st, const char *fmt, ...)
+{
+    char    text[400];
+    va_list args;
+    if (c->status != MCP_OK) return;
+    va_start(args, fmt);
+    vsnprintf(text, sizeof text, fmt, args);
+    va_end(args);
+    c->status = mcp_fail(c->err, st, "%s", text);
+}
+
+const char *mcp_compose_name(char *buffer, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    vsnprintf(buffer, MCP_NAME_SIZE, fmt, args);
+    va_end(args);
+    return buffer;
+}
+
+void mcp_compose_begin(mcp_composer *c, const mcp_system *s, mcp_error *err)
+{
+    *c = (mcp_composer){NULL, MCP_OK, err};
+    keep(c, mcp_builder_create(&c->builder, err));
+    if (c->status == MCP_OK) keep(c, mcp_builder_constant(c->builder, "Ts", s->ts, err));
+    for (int i = 0; i < s->task->constants.n; i++) {
+        const mcp_named_expr *k = &s->task->constants.item[i];
+        mcp_compose_define_at(c, k->name, &k->expr);
+    }
+}
+
+mcp_status mcp_compose_end(mcp_composer *c, mcp_program **out)
+{
+    if (c->status == MCP_OK) keep(c, mcp_builder_finish(c->builder, out, c->err));
+    mcp_builder_free(c->builder);
+    c->builder = NULL;
+    return c->status;
+}
+
+/* Formats, hands the text to one of the builder's calls, frees it. */
+typedef mcp_status builder_call(mcp_builder *, const char *, const char *, mcp_where, mcp_error *);
+
+static void formatted(mcp_composer *c, builder_call *call, const char *name, const char *fmt, va_list args)
+{
+    char    small[512], *text = small;
+    va_list again;
+    if (c->status != MCP_OK) return;
+    va_copy(again, args);
+    int n = vsnprintf(small, sizeof small, fmt, args);
+    if (n >= (int)sizeof small) {
+        text = mcp_calloc((size_t)n + 1, 1);
+        if (text) vsnprintf(text, (size_t)n + 1, fmt, again);
+    }
+    va_end(again);
+    if (!text)
+        mcp_compose_fail(c, MCP_ERR_MEMORY, "out of memory while composing %s", name);
+    else
+        keep(c, call(c->builder, name, text, nowhere, c->err));
+    if (text != small) mcp_free(text);
+}
+
+#define FORMATTED(function, call)                                            \
+    void function(mcp_composer *c, const char *name, const char *fmt, ...)   \
+    {                                                                        \
+        va_list args;                                                        \
+        va_start(args, fmt);                                                 \
+        formatted(c, call, name, fmt, args);                                 \
+        va_end(args);                                                        \
+    }
+FORMATTED(mcp_compose_define, mcp_builder_define)
+FORMATTED(mcp_compose_memory, mcp_builder_memory)
+FORMATTED(mcp_compose_next, mcp_builder_next)
+FORMATTED(mcp_compose_output, mcp_builder_output)
+
+#define AT_PLACE(function, call)                                             \
+    void function(mcp_composer *c, const char *name, const mcp_expr *e)      \
+    {                                                                        \
+        if (c->status == MCP_OK) keep(c, call(c->builder, name, e->text, e->at, c->err)); \
+    }
+AT_PLACE(mcp_compose_define_at, mcp_builder_define)
+AT_PLACE(mcp_compose_memory_at, mcp_builder_memory)
+AT_PLACE(mcp_compose_next_at, mcp_builder_next)
+AT_PLACE(mcp_compose_output_at, mcp_builder_output)
+
+void mcp_compose_input(mcp_composer *c, const char *fmt, ...)
+{
+    char    name[MCP_NAME_SIZE];
+    va_list args;
+    if (c->status != MCP_OK) return;
+    va_start(args, fmt);
+    vsnprintf(name, sizeof name, fmt, args);
+    va_end(args);
+    keep(c, mcp_builder_input(c->builder, name, c->err));
+}
+
+void mcp_compose_states(mcp_composer *c, const mcp_task *t)
+{
+    for (int i = 0; i < t->nx; i++) mcp_compose_input(c, "%s", t->state[i]);
+}
+
+void mcp_compose_inputs(mcp_composer *c, const mcp_task *t)
+{
+    for (int i = 0; i < t->nu; i++) mcp_compose_input(c, "%s", t->input[i].name);
+}
+
+double mcp_channel_noise(const mcp_task_channel *m)
+{
+    return sqrt(m->noise * m->noise + m->quantum * m->quantum / 12.0);
+}
+
+int mcp_velocity_of(const mcp_task *t, int state)
+{
+    for (int i = 0; i < t->ngp; i++)
+        if (t->gp[i].kind == MCP_GP_VELOCITY && t->gp[i].position == state) return t->gp[i].state;
+    return -1;
+}
+
+void mcp_start_moments(const mcp_task_start *d, int nx, int state, double *mean, double *variance)
+{
+    double m = 0.0, second = 0.0;
+    *mean = *variance = 0.0;
+    if (d->type == MCP_START_UNIFORM) {
+        double w  = d->high[state] - d->low[state];
+        *mean     = 0.5 * (d->low[state] + d->high[state]);
+        *variance = w * w / 12.0;
+        return;
+    }
+    if (!d->mean || !d->std) return;
+    double total = 0.0;
+    for (int k = 0; k < d->parts; k++) {
+        double w = d->weight ? d->weight[k] : 1.0;
+        double a = d->mean[k * nx + state], b = d->std[k * nx + state];
+        total += w;
+        m += w * a;
+        second += w * (a * a + b * b);
+    }
+    if (!(total > 0.0)) return;
+    *mean     = m / total;
+    *variance = fmax(0.0, second / total - *mean * *mean);
+}

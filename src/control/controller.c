@@ -1,0 +1,152 @@
+/* controller.c - observer, policy and limits in one program; and the same policy on the true state, for MC-PILCO.
+ *
+ *   u = clamp(policy(z), -limit, limit), then at most slew*Ts away from the command before
+ * Both programs see the policy's expressions in the same order, so theta means the same in both. */
+#include <string.h>
+
+#include "control/compose.h"
+
+/* Declares the memory of the commands that something looks back at. */
+static int looks_back(const mcp_task *t, int input)
+{
+    return t->input[input].slew > 0.0 || t->observer.type == MCP_OBSERVER_CUSTOM;
+}
+
+static void last_commands(mcp_composer *c, const mcp_task *t)
+{
+    char name[MCP_NAME_SIZE];
+    for (int i = 0; i < t->nu; i++)
+        if (looks_back(t, i)) mcp_compose_memory(c, mcp_compose_name(name, "last_%s", t->input[i].name), "0");
+}
+
+static const mcp_expr *policy_of(mcp_composer *c, const mcp_task *t, int input)
+{
+    for (int i = 0; i < t->policy.n; i++)
+        if (t->policy.item[i].name && !strcmp(t->policy.item[i].name, t->input[input].name)) return &t->policy.item[i].expr;
+    if (t->nu == 1 && t->policy.n == 1) return &t->policy.item[0].expr;
+    mcp_compose_fail(c, MCP_ERR_TASK, "policy: input %s has no expression", t->input[input].name);
+    return NULL;
+}
+
+/* Definitions policy_NAME (as written), command_NAME (limited), and NAME itself: what reaches the plant, delayed. */
+static void commands(mcp_composer *c, const mcp_system *s)
+{
+    const mcp_task *t = s->task;
+    char            name[MCP_NAME_SIZE], before[MCP_NAME_SIZE];
+    for (int i = 0; i < t->let.n; i++) mcp_compose_define_at(c, t->let.item[i].name, &t->let.item[i].expr);
+    for (int i = 0; i < t->nu; i++) {
+        const mcp_expr *e = policy_of(c, t, i);
+        if (e) mcp_compose_define_at(c, mcp_compose_name(name, "policy_%s", t->input[i].name), e);
+    }
+    for (int i = 0; i < t->nu; i++) {
+        const char *u = t->input[i].name;
+        double      limit = t->input[i].limit, most = t->input[i].slew * s->ts;
+        if (!(limit > 0.0)) mcp_compose_fail(c, MCP_ERR_TASK, "inputs: the limit of %s must be above 0", u);
+        mcp_compose_name(name, "command_%s", u);
+        if (most > 0.0) {
+            mcp_compose_define(c, name, "clamp(clamp(policy_%s, -%.17g, %.17g), last_%s - %.17g, last_%s + %.17g)", u, limit,
+                               limit, u, most, u, most);
+        } else {
+            mcp_compose_define(c, name, "clamp(policy_%s, -%.17g, %.17g)", u, limit, limit);
+        }
+        if (looks_back(t, i)) mcp_compose_next(c, mcp_compose_name(before, "last_%s", u), "command_%s", u);
+    }
+}
+
+/* States carried from our own commands: the motors of a ball-and-plate. */
+static void known_start(mcp_composer *c, const mcp_system *s, char *known_to)
+{
+    const mcp_task *t = s->task;
+    double          mean, variance;
+    for (int i = 0; i < t->known.n; i++) {
+        int state = mcp_task_find_state(t, t->known.item[i].name);
+        if (state < 0) {
+            mcp_compose_fail(c, MCP_ERR_TASK, "model: known transition of %s, which is not a state", t->known.item[i].name);
+            return;
+        }
+        if (known_to[state]) continue;
+        mcp_start_moments(&t->start, t->nx, state, &mean, &variance);
+        mcp_compose_memory(c, t->state[state], "%.17g", mean);
+        known_to[state] = 2;
+    }
+}
+
+static void known_next(mcp_composer *c, const mcp_system *s, const char *known_to)
+{
+    const mcp_task *t = s->task;
+    char            name[MCP_NAME_SIZE], before[MCP_NAME_SIZE];
+    int             any = 0;
+    for (int i = 0; i < t->nx; i++) any |= known_to[i] == 2;
+    if (!any) return;
+    /* The names of the inputs in a known transition mean what reaches the plant. */
+    for (int i = 0; i < t->nu; i++) {
+        const char *u = t->input[i].name;
+        mcp_compose_name(before, "command_%s", u);
+        for (int d = 1; d <= t->input[i].delay; d++) {
+            mcp_compose_memory(c, mcp_compose_name(name, "delay%d_%s", d, u), "0");
+            mcp_compose_next(c, name, "%s", before);
+            mcp_compose_name(before, "%s", name);
+        }
+        mcp_compose_define(c, u, "%s", before);
+    }
+    for (int i = 0; i < t->known.n; i++) {
+        int state = mcp_task_find_state(t, t->known.item[i].name);
+        if (state >= 0 && known_to[state] == 2) mcp_compose_next_at(c, t->state[state], &t->known.item[i].expr);
+    }
+}
+
+static void outputs(mcp_composer *c, const mcp_task *t, const char *known_to)
+{
+    char name[MCP_NAME_SIZE];
+    for (int i = 0; i < t->nu; i++)
+        mcp_compose_output(c, mcp_compose_name(name, "u_%s", t->input[i].name), "command_%s", t->input[i].name);
+    for (int i = 0; i < t->nx; i++)
+        mcp_compose_output(c, mcp_compose_name(name, "z_%s", t->state[i]), "%s", known_to[i] ? t->state[i] : "0");
+}
+
+static mcp_status with_observer(mcp_system *s, mcp_error *err)
+{
+    const mcp_task *t = s->task;
+    mcp_composer    c;
+    char            name[MCP_NAME_SIZE];
+    mcp_compose_begin(&c, s, err);
+    for (int i = 0; i < t->ny; i++) mcp_compose_input(&c, "%s_%s", t->measured[i].angle ? "raw" : "y", t->state[t->measured[i].state]);
+    for (int i = 0; i < t->ny; i++) {
+        const char *q = t->state[t->measured[i].state];
+        if (!t->measured[i].angle) continue;
+        /* A sensor that wraps: the turn nearest to the sample before. */
+        mcp_compose_memory(&c, mcp_compose_name(name, "turned_%s", q), "raw_%s", q);
+        mcp_compose_define(&c, mcp_compose_name(name, "turn_%s", q), "raw_%s - turned_%s", q, q);
+        mcp_compose_define(&c, mcp_compose_name(name, "y_%s", q), "turned_%s + atan2(sin(turn_%s), cos(turn_%s))", q, q, q);
+        mcp_compose_next(&c, mcp_compose_name(name, "turned_%s", q), "y_%s", q);
+    }
+    last_commands(&c, t);
+    mcp_observer_compose(&c, s, s->observed);
+    known_start(&c, s, s->observed);
+    commands(&c, s);
+    known_next(&c, s, s->observed);
+    outputs(&c, t, s->observed);
+    return mcp_compose_end(&c, &s->controller);
+}
+
+static mcp_status on_true_state(mcp_system *s, mcp_error *err)
+{
+    mcp_composer c;
+    char         all[MCP_MAX_STATE];
+    memset(all, 1, sizeof all);
+    mcp_compose_begin(&c, s, err);
+    mcp_compose_states(&c, s->task);
+    last_commands(&c, s->task);
+    commands(&c, s);
+    outputs(&c, s->task, all);
+    return mcp_compose_end(&c, &s->policy_true);
+}
+
+mcp_status mcp_controller_compose(mcp_system *s, mcp_error *err)
+{
+    mcp_status st = with_observer(s, err);
+    if (st == MCP_OK) st = on_true_state(s, err);
+    if (st == MCP_OK && mcp_program_params(s->controller) != mcp_program_params(s->policy_true))
+        return mcp_fail(err, MCP_ERR_TASK, "observer: learnable parameters may appear only in the policy and its helpers");
+    return st;
+}

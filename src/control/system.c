@@ -1,0 +1,208 @@
+/* system.c - compile a task: one program per stage of a step. */
+#include "control/system.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "control/compose.h"
+#include "math/arena.h"
+
+/* y = x, delayed by whole samples, plus noise; quantisation as the noise of its rounding error. */
+static mcp_status compose_sensor(mcp_system *s, mcp_error *err)
+{
+    const mcp_task *t = s->task;
+    mcp_composer    c;
+    char            seen[MCP_NAME_SIZE], name[MCP_NAME_SIZE];
+    mcp_compose_begin(&c, s, err);
+    mcp_compose_states(&c, t);
+    for (int i = 0; i < t->ny; i++) mcp_compose_input(&c, "noise_%s", t->state[t->measured[i].state]);
+    for (int i = 0; i < t->ny; i++) {
+        const char *q = t->state[t->measured[i].state];
+        mcp_compose_name(seen, "%s", q);
+        for (int d = 1; d <= t->measured[i].delay; d++) {
+            mcp_compose_name(name, "before%d_%s", d, q);
+            mcp_compose_define(&c, name, "prev(%s)", seen);
+            mcp_compose_name(seen, "%s", name);
+        }
+        mcp_compose_output(&c, mcp_compose_name(name, "y_%s", q), "%s + %.17g*noise_%s", seen, mcp_channel_noise(&t->measured[i]), q);
+    }
+    return mcp_compose_end(&c, &s->sensor);
+}
+
+/* Commands reach the plant after whole samples; until then it gets 0. */
+static mcp_status compose_actuator(mcp_system *s, mcp_error *err)
+{
+    const mcp_task *t = s->task;
+    mcp_composer    c;
+    char            seen[MCP_NAME_SIZE], name[MCP_NAME_SIZE];
+    mcp_compose_begin(&c, s, err);
+    mcp_compose_inputs(&c, t);
+    for (int i = 0; i < t->nu; i++) {
+        mcp_compose_name(seen, "%s", t->input[i].name);
+        for (int d = 1; d <= t->input[i].delay; d++) {
+            mcp_compose_memory(&c, mcp_compose_name(name, "delay%d_%s", d, t->input[i].name), "0");
+            mcp_compose_next(&c, name, "%s", seen);
+            mcp_compose_name(seen, "%s", name);
+        }
+        mcp_compose_output(&c, mcp_compose_name(name, "applied_%s", t->input[i].name), "%s", seen);
+    }
+    return mcp_compose_end(&c, &s->actuator);
+}
+
+static mcp_status compose_features(mcp_system *s, mcp_error *err)
+{
+    const mcp_task *t = s->task;
+    mcp_composer    c;
+    char            name[MCP_NAME_SIZE];
+    mcp_compose_begin(&c, s, err);
+    mcp_compose_states(&c, t);
+    mcp_compose_inputs(&c, t);
+    for (int i = 0; i < s->nf; i++) {
+        mcp_compose_name(name, "feature_%d", i + 1);
+        if (i < t->features.n) mcp_compose_output_at(&c, name, &t->features.item[i].expr);
+        else mcp_compose_output(&c, name, "%s", s->feature_text[i]);
+    }
+    for (int i = 0; i < s->ngp; i++) {
+        mcp_compose_name(name, "expected_%d", i + 1);
+        if (t->gp[i].prior_mean.text) mcp_compose_output_at(&c, name, &t->gp[i].prior_mean);
+        else mcp_compose_output(&c, name, "0");
+    }
+    return mcp_compose_end(&c, &s->features);
+}
+
+static const mcp_expr *known_of(const mcp_task *t, int state)
+{
+    for (int i = 0; i < t->known.n; i++)
+        if (!strcmp(t->known.item[i].name, t->state[state])) return &t->known.item[i].expr;
+    return NULL;
+}
+
+/* q+ = q + Ts v + Ts/2 d,  v+ = v + d;  a plain change: x+ = x + d;  a known state: its expression. */
+static mcp_status compose_integrate(mcp_system *s, mcp_error *err)
+{
+    const mcp_task *t = s->task;
+    mcp_composer    c;
+    char            name[MCP_NAME_SIZE];
+    mcp_compose_begin(&c, s, err);
+    mcp_compose_states(&c, t);
+    mcp_compose_inputs(&c, t);
+    for (int g = 0; g < s->ngp; g++) mcp_compose_input(&c, "change_%s", t->state[t->gp[g].state]);
+    for (int i = 0; i < t->nx; i++) {
+        const char     *x = t->state[i];
+        const mcp_expr *known = known_of(t, i);
+        int             rules = known != NULL, v = mcp_velocity_of(t, i), changes = 0;
+        for (int g = 0; g < s->ngp; g++) changes += t->gp[g].state == i;
+        rules += changes + (v >= 0);
+        if (rules != 1)
+            mcp_compose_fail(&c, MCP_ERR_TASK,
+                             "%s: model: state %s has %d rules for its next value; give it exactly one: as position or velocity in velocities, "
+                             "in changes, or as a known transition", t->file ? t->file : "task", x, rules);
+        mcp_compose_name(name, "next_%s", x);
+        if (known) mcp_compose_output_at(&c, name, known);
+        else if (v >= 0) mcp_compose_output(&c, name, "%s + Ts*%s + 0.5*Ts*change_%s", x, t->state[v], t->state[v]);
+        else mcp_compose_output(&c, name, "%s + change_%s", x, x);
+    }
+    return mcp_compose_end(&c, &s->integrate);
+}
+
+static mcp_status compose_cost(mcp_system *s, mcp_error *err)
+{
+    const mcp_task *t = s->task;
+    mcp_composer    c;
+    mcp_compose_begin(&c, s, err);
+    mcp_compose_states(&c, t);
+    mcp_compose_inputs(&c, t);
+    if (!t->cost.text) mcp_compose_fail(&c, MCP_ERR_TASK, "%s: the task has no cost", t->file ? t->file : "task");
+    else mcp_compose_output_at(&c, "cost_now", &t->cost);
+    mcp_compose_output_at(&c, "metric_now", t->metric.text ? &t->metric : &t->cost);
+    return mcp_compose_end(&c, &s->cost);
+}
+
+static mcp_status compose_events(mcp_system *s, mcp_error *err)
+{
+    const mcp_task *t = s->task;
+    mcp_composer    c;
+    char            name[MCP_NAME_SIZE];
+    mcp_compose_begin(&c, s, err);
+    mcp_compose_states(&c, t);
+    mcp_compose_inputs(&c, t);
+    if (t->success.text) mcp_compose_output_at(&c, "succeeded", &t->success);
+    else mcp_compose_output(&c, "succeeded", "0");
+    for (int i = 0; i < t->limits; i++)
+        mcp_compose_output_at(&c, mcp_compose_name(name, "limit_%d", i + 1), &t->limit[i].when);
+    return mcp_compose_end(&c, &s->events);
+}
+
+static mcp_status no_parameters(const mcp_system *s, mcp_error *err)
+{
+    const struct { const mcp_program *p; const char *name; } part[] = {
+        {s->sensor, "sensor"}, {s->actuator, "actuator"}, {s->features, "features"},
+        {s->integrate, "known transitions"}, {s->cost, "cost"}, {s->events, "success and limits"},
+    };
+    for (size_t i = 0; i < sizeof part / sizeof *part; i++)
+        if (mcp_program_params(part[i].p) > 0)
+            return mcp_fail(err, MCP_ERR_TASK, "%s: learnable parameters (param, rbf, mlp) may appear only in the policy, not in the %s",
+                            s->task->file ? s->task->file : "task", part[i].name);
+    return MCP_OK;
+}
+
+static mcp_status check_sizes(const mcp_task *t, mcp_error *err)
+{
+    if (!(t->rate > 0.0) || !isfinite(t->rate)) return mcp_fail(err, MCP_ERR_TASK, "rate = %g Hz must be above 0", t->rate);
+    double steps = t->trial * t->rate;
+    if (!(steps >= 0.5 && steps < 65535.0))
+        return mcp_fail(err, MCP_ERR_TASK, "a trial of %g s at %g Hz has %g steps; 1 to 65534 are possible", t->trial, t->rate, steps);
+    if (t->nx < 1 || t->nx > MCP_MAX_STATE || t->nu < 1 || t->nu > MCP_MAX_INPUT || t->ny < 1 || t->ny > t->nx || t->ngp < 0 ||
+        t->ngp > t->nx || t->features.n > MCP_MAX_FEATURE)
+        return mcp_fail(err, MCP_ERR_TASK, "task sizes are impossible: %d states, %d inputs, %d measured, %d GPs, %d features",
+                        t->nx, t->nu, t->ny, t->ngp, t->features.n);
+    if (t->ngp > 0 && t->features.n < 1) return mcp_fail(err, MCP_ERR_TASK, "model: GPs need at least one feature");
+    return MCP_OK;
+}
+
+mcp_status mcp_system_create(mcp_system **out, const mcp_task *task, mcp_error *err)
+{
+    mcp_status st;
+    *out = NULL;
+    if ((st = check_sizes(task, err)) != MCP_OK) return st;
+    mcp_system *s = mcp_calloc(1, sizeof *s);
+    if (!s) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a compiled task");
+    s->task = task;
+    s->ts = 1.0 / task->rate;
+    s->steps = (int)(task->trial * task->rate + 0.5);
+    s->nx = s->nz = task->nx;
+    s->nu = task->nu;
+    s->ny = task->ny;
+    s->ngp = task->ngp;
+    s->kernel = mcp_calloc((size_t)s->ngp + 1, sizeof *s->kernel);
+    s->kernel_text = mcp_calloc((size_t)s->ngp + 1, sizeof *s->kernel_text);
+    s->feature_text = mcp_calloc(MCP_MAX_FEATURE, sizeof *s->feature_text);
+    s->observed = mcp_calloc((size_t)s->nx, 1);
+    if (!s->kernel || !s->kernel_text || !s->feature_text || !s->observed)
+        st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a compiled task");
+
+    typedef mcp_status piece(mcp_system *, mcp_error *);
+    piece *const pieces[] = {mcp_kernel_texts, compose_sensor, mcp_controller_compose, compose_actuator, compose_features,
+                             compose_integrate, compose_cost, compose_events};
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces && st == MCP_OK; i++) st = pieces[i](s, err);
+    if (st == MCP_OK) st = no_parameters(s, err);
+    if (st == MCP_OK) *out = s;
+    else mcp_system_free(s);
+    return st;
+}
+
+void mcp_system_free(mcp_system *s)
+{
+    if (!s) return;
+    mcp_program *const programs[] = {s->sensor, s->controller, s->policy_true, s->actuator,
+                                     s->features, s->integrate, s->cost, s->events};
+    for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) mcp_program_free(programs[i]);
+    for (int i = 0; s->kernel && i < s->ngp; i++) mcp_kernel_free(s->kernel[i]);
+    for (int i = 0; s->kernel_text && i < s->ngp; i++) mcp_free(s->kernel_text[i]);
+    for (int i = 0; s->feature_text && i < MCP_MAX_FEATURE; i++) mcp_free(s->feature_text[i]);
+    mcp_free(s->kernel);
+    mcp_free(s->kernel_text);
+    mcp_free(s->feature_text);
+    mcp_free(s->observed);
+    mcp_free(s);
+}
