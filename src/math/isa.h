@@ -19,8 +19,9 @@
 typedef enum { MCP_ISA_BASE = 0, MCP_ISA_V2, MCP_ISA_V3, MCP_ISA_V4 } mcp_isa;
 
 /* The widest level this CPU runs, or the one the environment variable MCPILCO_ISA (base, v2, v3, v4) asks for if the CPU
- * can run it (otherwise the widest that it can). */
+ * can run it (otherwise the widest that it can). Looked up once per process. */
 mcp_isa     mcp_isa_level(void);
+mcp_isa     mcp_isa_widest(void); /* what the CPU runs, whatever the environment says */
 const char *mcp_isa_name(mcp_isa level);
 
 /* Declares one kernel at every level; MCP_ISA_PICK chooses among them. */

@@ -1,0 +1,141 @@
+/* rng.isa.c - Philox4x32-10 in vectors, and what is made of it: uniforms, normals (Box-Muller), keep masks.
+ *
+ *   round   (x0, x1, x2, x3) <- (hi(M1 x2) ^ x1 ^ k0, lo(M1 x2), hi(M0 x0) ^ x3 ^ k1, lo(M0 x0)),   k += W, ten times
+ *   uniform (i + 1/2) 2^-52 from 52 bits i
+ *   normal  r cos(phi), r sin(phi)  with  r = sqrt(-2 log u1), phi = 2 pi u2 */
+#include "math/rng.h"
+
+#include <string.h>
+
+#include "math/rng_levels.h"
+#include "math/simd.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+/* 64-bit product of the low halves of each lane; what the high halves hold does not matter. */
+static inline mcp_vu product(mcp_vu a, mcp_vu b)
+{
+#if defined(__AVX512F__)
+    return (mcp_vu)_mm512_mul_epu32((__m512i)a, (__m512i)b);
+#elif defined(__AVX2__)
+    return (mcp_vu)_mm256_mul_epu32((__m256i)a, (__m256i)b);
+#elif defined(__x86_64__)
+    return (mcp_vu)_mm_mul_epu32((__m128i)a, (__m128i)b);
+#else
+    return (a & 0xffffffffu) * (b & 0xffffffffu);
+#endif
+}
+
+typedef struct {
+    mcp_vu x[4]; /* low 32 bits of each lane count; high bits are anything */
+} block;
+
+/* COUNT independent vectors of blocks at a time: the rounds of one hide the latency of the other. */
+#define COUNT 2
+
+static inline __attribute__((always_inline)) void philox(block b[COUNT], const uint32_t key[2])
+{
+    uint32_t k0 = key[0], k1 = key[1];
+    mcp_vu   m0 = mcp_vu_all(PHILOX_M0), m1 = mcp_vu_all(PHILOX_M1);
+    for (int round = 0; round < 10; round++, k0 += PHILOX_W0, k1 += PHILOX_W1)
+        for (int c = 0; c < COUNT; c++) {
+            mcp_vu p0 = product(b[c].x[0], m0), p1 = product(b[c].x[2], m1);
+            b[c].x[0] = (p1 >> 32) ^ b[c].x[1] ^ mcp_vu_all(k0);
+            b[c].x[1] = p1;
+            b[c].x[2] = (p0 >> 32) ^ b[c].x[3] ^ mcp_vu_all(k1);
+            b[c].x[3] = p0;
+        }
+}
+
+static inline mcp_vu lane_numbers(void)
+{
+    mcp_vu n;
+    for (int i = 0; i < MCP_W; i++) n[i] = (uint64_t)i;
+    return n;
+}
+
+/* words lo and hi of a block as one 64-bit number per lane */
+static inline mcp_vu joined(mcp_vu lo, mcp_vu hi)
+{
+    return (lo & 0xffffffffu) | (hi << 32);
+}
+
+/* 52 bits i as (i + 1/2) 2^-52: the bits become the fraction of a number in [1, 2). */
+static inline mcp_v uniform(mcp_vu bits)
+{
+    mcp_vu one = (bits >> 12) | 0x3ff0000000000000u;
+    mcp_v  v;
+    memcpy(&v, &one, sizeof v);
+    return (v - 1.0) + 0x1p-53;
+}
+
+/* Two uniforms for each of the 8 blocks of a group: out[0..7] and out[8..15]. */
+static inline __attribute__((always_inline)) void group(const uint32_t base[4], const uint32_t key[2], uint32_t g,
+                                                        double *out)
+{
+    for (int l = 0; l < 8; l += COUNT * MCP_W) {
+        block b[COUNT];
+        for (int c = 0; c < COUNT; c++) {
+            b[c].x[0] = lane_numbers() + mcp_vu_all((uint64_t)base[0] + (uint64_t)g * 8u + (uint64_t)(l + c * MCP_W));
+            for (int w = 1; w < 4; w++) b[c].x[w] = mcp_vu_all(base[w]);
+        }
+        philox(b, key);
+        for (int c = 0; c < COUNT && l + c * MCP_W < 8; c++) {
+            mcp_v_store(out + l + c * MCP_W, uniform(joined(b[c].x[0], b[c].x[1])));
+            mcp_v_store(out + 8 + l + c * MCP_W, uniform(joined(b[c].x[2], b[c].x[3])));
+        }
+    }
+}
+
+void MCP_ISA_FN(mcp_rng_group_uniforms)(const uint32_t base[4], const uint32_t key[2], uint32_t first, int groups,
+                                        double *out)
+{
+    for (int g = 0; g < groups; g++) group(base, key, first + (uint32_t)g, out + RNG_GROUP * g);
+}
+
+void MCP_ISA_FN(mcp_rng_group_normals)(const uint32_t base[4], const uint32_t key[2], uint32_t first, int groups,
+                                       double *out)
+{
+    for (int g = 0; g < groups; g++, out += RNG_GROUP) {
+        group(base, key, first + (uint32_t)g, out);
+        for (int l = 0; l < 8; l += MCP_W) {
+            mcp_v r = mcp_v_sqrt(-2.0 * mcp_v_log(mcp_v_load(out + l)));
+            mcp_v phi = 6.283185307179586477 * mcp_v_load(out + 8 + l);
+            mcp_v_store(out + l, r * mcp_v_cos(phi));
+            mcp_v_store(out + 8 + l, r * mcp_v_sin(phi));
+        }
+    }
+}
+
+typedef uint8_t bytes __attribute__((vector_size(8 * MCP_W)));
+
+/* Lanes are pairs of activations: each lane holds 8 bytes for row 2 a and 8 bytes for row 2 a + 1. */
+void MCP_ISA_FN(mcp_rng_group_keep)(const uint32_t base[4], const uint32_t key[2], uint32_t first, int groups,
+                                    int activations, int ld, int threshold, uint8_t *keep)
+{
+    bytes at_least = (uint8_t)threshold - (bytes){0};
+    for (int g = 0; g < groups; g++)
+        for (int a0 = 0; 2 * a0 < activations; a0 += COUNT * MCP_W) {
+            block b[COUNT];
+            for (int c = 0; c < COUNT; c++) {
+                b[c].x[0] = mcp_vu_all((uint64_t)base[0] + first + (uint64_t)g);
+                b[c].x[1] = mcp_vu_all(base[1]);
+                b[c].x[2] = mcp_vu_all(base[2]);
+                b[c].x[3] = lane_numbers() + mcp_vu_all((uint64_t)base[3] + (uint64_t)(a0 + c * MCP_W));
+            }
+            philox(b, key);
+            for (int c = 0; c < COUNT; c++)
+                for (int half = 0; half < 2; half++) {
+                    mcp_vu   w = joined(b[c].x[2 * half], b[c].x[2 * half + 1]);
+                    mcp_vu   one = (mcp_vu)((bytes)((bytes)w >= at_least) & 1);
+                    uint64_t eight[MCP_W];
+                    memcpy(eight, &one, sizeof eight);
+                    for (int i = 0; i < MCP_W; i++) {
+                        int row = 2 * (a0 + c * MCP_W + i) + half;
+                        if (row < activations) memcpy(keep + (size_t)row * (size_t)ld + 8 * (size_t)g, &eight[i], 8);
+                    }
+                }
+        }
+}
