@@ -4,10 +4,28 @@
 
 #include "commands.h"
 
+static const struct {
+    const char *name;
+    int (*run)(int argc, char **argv);
+    const char *about;
+} benches[] = {
+    {"kernels", bench_kernels, "multiply-add peak, matrix products, vector functions, random numbers"},
+};
+
+static int usage(FILE *to)
+{
+    fprintf(to, "usage: mcpilco bench WHAT [--json] ...\n\n");
+    for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)
+        fprintf(to, "  %-10s %s\n", benches[i].name, benches[i].about);
+    return to == stderr ? 2 : 0;
+}
+
 int cmd_bench(int argc, char **argv)
 {
-    (void)argv;
-    (void)argc;
-    fprintf(stderr, "usage: mcpilco bench kernels|gp|step [--json] ...\n");
-    return 2;
+    if (argc < 2) return usage(stderr);
+    if (!strcmp(argv[1], "--help")) return usage(stdout);
+    for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)
+        if (!strcmp(argv[1], benches[i].name)) return benches[i].run(argc - 1, argv + 1);
+    fprintf(stderr, "mcpilco bench: unknown measurement \"%s\"\n", argv[1]);
+    return usage(stderr);
 }

@@ -31,7 +31,7 @@ void MCP_ISA_FN(mcp_gemm_pack)(int m, int k, const double *A, int lda, double *o
             for (int i = i0; i < i0 + MR; i++) *out++ = i < m ? A[(size_t)i * (size_t)lda + (size_t)l] : 0.0;
 }
 
-/* One tile over the whole of k. rows <= MR of it are stored. vectors is a constant in each caller. */
+/* One tile over k numbers of the sum. rows <= MR of it are stored. vectors is a constant in each caller. */
 static inline __attribute__((always_inline)) void tile(int vectors, int rows, int k, const double *a, const double *B,
                                                        size_t ldb, double *C, size_t ldc, int accumulate)
 {
@@ -52,13 +52,19 @@ static inline __attribute__((always_inline)) void tile(int vectors, int rows, in
             if (i < rows) mcp_v_store(C + (size_t)i * ldc + v * MCP_W, acc[i][v]);
 }
 
+#define KC 256 /* a panel of MR x KC doubles fits the first-level cache with room for B */
+
 void MCP_ISA_FN(mcp_gemm)(const mcp_packed *p, int n, const double *B, int ldb, double *C, int ldc, int accumulate)
 {
-    const double *a = p->data;
-    for (int i0 = 0; i0 < p->m; i0 += MR, a += (size_t)MR * (size_t)p->k) {
-        int     rows = p->m - i0 < MR ? p->m - i0 : MR, j = 0;
-        double *c = C + (size_t)i0 * (size_t)ldc;
-        for (; j + NR <= n; j += NR) tile(NV, rows, p->k, a, B + j, (size_t)ldb, c + j, (size_t)ldc, accumulate);
-        for (; j < n; j += MCP_W) tile(1, rows, p->k, a, B + j, (size_t)ldb, c + j, (size_t)ldc, accumulate);
+    size_t sb = (size_t)ldb, sc = (size_t)ldc;
+    for (int l0 = 0; l0 == 0 || l0 < p->k; l0 += KC) {
+        int           k = p->k - l0 < KC ? p->k - l0 : KC, add = accumulate || l0;
+        const double *a = p->data + (size_t)l0 * MR, *b = B + (size_t)l0 * sb;
+        for (int i0 = 0; i0 < p->m; i0 += MR, a += (size_t)MR * (size_t)p->k) {
+            int     rows = p->m - i0 < MR ? p->m - i0 : MR, j = 0;
+            double *c = C + (size_t)i0 * sc;
+            for (; j + NR <= n; j += NR) tile(NV, rows, k, a, b + j, sb, c + j, sc, add);
+            for (; j < n; j += MCP_W) tile(1, rows, k, a, b + j, sb, c + j, sc, add);
+        }
     }
 }

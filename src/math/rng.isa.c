@@ -32,15 +32,17 @@ typedef struct {
     mcp_vu x[4]; /* low 32 bits of each lane count; high bits are anything */
 } block;
 
-/* COUNT independent vectors of blocks at a time: the rounds of one hide the latency of the other. */
+/* COUNT independent vectors of blocks at a time: the rounds of one hide the latency of the other. A group of particles
+ * has 8 blocks and may be a single vector. */
 #define COUNT 2
+#define GROUP_COUNT (MCP_W == 8 ? 1 : COUNT)
 
-static inline __attribute__((always_inline)) void philox(block b[COUNT], const uint32_t key[2])
+static inline __attribute__((always_inline)) void philox(int count, block *b, const uint32_t key[2])
 {
     uint32_t k0 = key[0], k1 = key[1];
     mcp_vu   m0 = mcp_vu_all(PHILOX_M0), m1 = mcp_vu_all(PHILOX_M1);
     for (int round = 0; round < 10; round++, k0 += PHILOX_W0, k1 += PHILOX_W1)
-        for (int c = 0; c < COUNT; c++) {
+        for (int c = 0; c < count; c++) {
             mcp_vu p0 = product(b[c].x[0], m0), p1 = product(b[c].x[2], m1);
             b[c].x[0] = (p1 >> 32) ^ b[c].x[1] ^ mcp_vu_all(k0);
             b[c].x[1] = p1;
@@ -75,14 +77,14 @@ static inline mcp_v uniform(mcp_vu bits)
 static inline __attribute__((always_inline)) void group(const uint32_t base[4], const uint32_t key[2], uint32_t g,
                                                         double *out)
 {
-    for (int l = 0; l < 8; l += COUNT * MCP_W) {
-        block b[COUNT];
-        for (int c = 0; c < COUNT; c++) {
+    for (int l = 0; l < 8; l += GROUP_COUNT * MCP_W) {
+        block b[GROUP_COUNT];
+        for (int c = 0; c < GROUP_COUNT; c++) {
             b[c].x[0] = lane_numbers() + mcp_vu_all((uint64_t)base[0] + (uint64_t)g * 8u + (uint64_t)(l + c * MCP_W));
             for (int w = 1; w < 4; w++) b[c].x[w] = mcp_vu_all(base[w]);
         }
-        philox(b, key);
-        for (int c = 0; c < COUNT && l + c * MCP_W < 8; c++) {
+        philox(GROUP_COUNT, b, key);
+        for (int c = 0; c < GROUP_COUNT; c++) {
             mcp_v_store(out + l + c * MCP_W, uniform(joined(b[c].x[0], b[c].x[1])));
             mcp_v_store(out + 8 + l + c * MCP_W, uniform(joined(b[c].x[2], b[c].x[3])));
         }
@@ -125,7 +127,7 @@ void MCP_ISA_FN(mcp_rng_group_keep)(const uint32_t base[4], const uint32_t key[2
                 b[c].x[2] = mcp_vu_all(base[2]);
                 b[c].x[3] = lane_numbers() + mcp_vu_all((uint64_t)base[3] + (uint64_t)(a0 + c * MCP_W));
             }
-            philox(b, key);
+            philox(COUNT, b, key);
             for (int c = 0; c < COUNT; c++)
                 for (int half = 0; half < 2; half++) {
                     mcp_vu   w = joined(b[c].x[2 * half], b[c].x[2 * half + 1]);
