@@ -179,9 +179,12 @@ static void *serve(void *context)
     mcp_live *l = context;
     for (int left = 1000 / STEP_MS; left > 0;) {
         struct pollfd p[CLIENTS + 2] = {{.fd = l->listener, .events = POLLIN}, {.fd = l->wake[0], .events = POLLIN}};
+        pthread_mutex_lock(&l->lock);
+        int messages = l->messages;
+        pthread_mutex_unlock(&l->lock);
         for (int i = 0; i < CLIENTS; i++) {
             client *c = &l->client[i];
-            p[i + 2]  = (struct pollfd){.fd = c->fd, .events = (short)(POLLIN | (c->send || (c->events && c->next < l->messages) ? POLLOUT : 0))};
+            p[i + 2]  = (struct pollfd){.fd = c->fd, .events = (short)(POLLIN | (c->send || (c->events && c->next < messages) ? POLLOUT : 0))};
         }
         poll(p, CLIENTS + 2, STEP_MS);
         if (p[1].revents) {
