@@ -21,11 +21,16 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-double mcp_quantile(int n, double *v, double q)
+double mcp_quantile_sorted(const double *v, int n, double q)
 {
     if (n <= 0) return NAN;
-    qsort(v, (size_t)n, sizeof *v, ascending);
     double at = q * (n - 1);
     int    i  = (int)floor(at);
     return i + 1 < n ? v[i] + (at - i) * (v[i + 1] - v[i]) : v[n - 1];
+}
+
+double mcp_quantile(double *v, int n, double q)
+{
+    if (n > 0) qsort(v, (size_t)n, sizeof *v, ascending);
+    return mcp_quantile_sorted(v, n, q);
 }

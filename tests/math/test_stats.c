@@ -21,10 +21,10 @@ CASE(wilson_matches_known_intervals)
 CASE(quantiles_interpolate_between_order_statistics)
 {
     double v[] = {4, 1, 3, 2};
-    CHECK_CLOSE(mcp_quantile(4, v, 0.5), 2.5, 0, 1e-15);
-    CHECK_CLOSE(mcp_quantile(4, v, 0.05), 1.15, 0, 1e-15);
-    CHECK(mcp_quantile(4, v, 0) == 1 && mcp_quantile(4, v, 1) == 4);
-    CHECK(isnan(mcp_quantile(0, v, 0.5)));
+    CHECK_CLOSE(mcp_quantile(v, 4, 0.5), 2.5, 0, 1e-15);
+    CHECK_CLOSE(mcp_quantile(v, 4, 0.05), 1.15, 0, 1e-15);
+    CHECK(mcp_quantile(v, 4, 0) == 1 && mcp_quantile(v, 4, 1) == 4);
+    CHECK(isnan(mcp_quantile(v, 0, 0.5)));
 }
 
 int main(int argc, char **argv)
