@@ -4,10 +4,10 @@
 #include "learn/forecast.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "math/arena.h"
+#include "math/stats.h"
 #include "rollout/rollout.h"
 
 enum {
@@ -152,27 +152,6 @@ mcp_status mcp_forecast_alloc(mcp_forecast **out, int samples, int nx, int kept,
 void mcp_forecast_free(mcp_forecast *f)
 {
     mcp_block_free(f);
-}
-
-static int compare(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double mcp_quantile_sorted(const double *v, int n, double q)
-{
-    if (n <= 0) return NAN;
-    double at = q * (n - 1);
-    int    i = (int)at;
-    if (i >= n - 1) return v[n - 1];
-    return v[i] + (at - i) * (v[i + 1] - v[i]);
-}
-
-double mcp_quantile(double *v, int n, double q)
-{
-    qsort(v, (size_t)(n > 0 ? n : 0), sizeof *v, compare);
-    return mcp_quantile_sorted(v, n, q);
 }
 
 static void bands(mcp_forecast *f, const mcp_particles *p, double *column)

@@ -47,8 +47,4 @@ void       mcp_forecast_free(mcp_forecast *f);
  * [samples][nx] is what happened (NaN: unknown). */
 void mcp_forecast_coverage(const mcp_forecast *f, int samples, const double *states, double *by_state, double *all);
 
-/* v[n] is sorted in place; quantile by linear interpolation. */
-double mcp_quantile(double *v, int n, double q);
-double mcp_quantile_sorted(const double *v, int n, double q);
-
 #endif
