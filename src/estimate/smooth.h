@@ -19,7 +19,7 @@ size_t mcp_filtfilt_work(int n, int order);
 void mcp_savgol(int order, int window, int n, const double *q, double ts, double *value, double *slope);
 
 /* Rauch-Tung-Striebel smoother of position and velocity driven by white acceleration (deviation `drive`, constant over a
- * sample), measurement deviation r > 0, start velocity unknown. change[0], change[1]: standard deviation, by the smoother's
+ * sample), measurement deviation r > 0, start unknown. change[0], change[1]: standard deviation, by the smoother's
  * own covariance (lag-one covariance included), of the error in position[k+1] - position[k] and velocity[k+1] -
  * velocity[k], root mean square over k. work: mcp_rts_work(n) doubles. */
 size_t mcp_rts_work(int n);

@@ -8,10 +8,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "io/csv.h"
 #include "math/arena.h"
 #include "math/rng.h"
 #include "plant/plant.h"
-#include "plant/table.h"
+#include "plant/path.h"
 
 static const double TWO_PI = 6.283185307179586476925286766559;
 
@@ -53,27 +54,27 @@ static void fill_triangle(const mcp_task *t, const mcp_stream *s, int i, int T, 
 
 static mcp_status fill_file(const mcp_task *t, uint32_t trial, int T, double *u, mcp_error *err)
 {
-    mcp_table  table;
+    mcp_csv   *table = NULL;
     char      *path = mcp_path_beside(t->file, t->explore.file);
     if (!path) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the path of the exploration file");
-    mcp_status st = mcp_table_read(&table, path, err);
+    mcp_status st = mcp_csv_read(&table, path, err);
     if (st != MCP_OK) goto done;
-    if (table.rows < T) {
-        st = mcp_fail(err, MCP_ERR_IO, "%s: %d rows, but a trial of %g s at %g Hz needs %d", path, table.rows, t->trial, t->rate, T);
+    if (table->rows < T) {
+        st = mcp_fail(err, MCP_ERR_IO, "%s: %d rows, but a trial of %g s at %g Hz needs %d", path, table->rows, t->trial, t->rate, T);
         goto done;
     }
-    size_t from = table.rows / T > (int)trial ? (size_t)trial * (size_t)T : 0;
+    size_t from = table->rows / T > (int)trial ? (size_t)trial * (size_t)T : 0;
     for (int i = 0; i < t->nu && st == MCP_OK; i++) {
-        int col = mcp_table_find(&table, t->input[i].name);
+        int col = mcp_csv_find(table, t->input[i].name);
         if (col < 0) st = mcp_fail(err, MCP_ERR_IO, "%s: no column named %s; its first line must name every input", path, t->input[i].name);
         for (int k = 0; k < T && st == MCP_OK; k++) {
-            u[k * t->nu + i] = table.data[(from + (size_t)k) * (size_t)table.cols + (size_t)col];
+            u[k * t->nu + i] = table->value[(from + (size_t)k) * (size_t)table->columns + (size_t)col];
             if (!isfinite(u[k * t->nu + i]))
                 st = mcp_fail(err, MCP_ERR_IO, "%s: column %s, row %d is not a finite number", path, t->input[i].name, (int)from + k + 1);
         }
     }
 done:
-    mcp_table_free(&table);
+    mcp_csv_free(table);
     mcp_free(path);
     return st;
 }

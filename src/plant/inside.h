@@ -26,7 +26,7 @@ struct mcp_plant {
     const mcp_system *system;
     mcp_plant_ops     ops;
     void             *context;
-    mcp_runner        controller, actuator, events;
+    mcp_runner        controller, actuator, events, integrate;
     mcp_program      *safe; /* safe input as an expression of the observed state and the last input; NULL: zero or hold */
     mcp_runner        safe_runner;
     int               hold;

@@ -23,7 +23,7 @@ mcp_status mcp_mujoco_plant(const mcp_system *s, mcp_plant_ops *ops, void **cont
 
 #include "math/arena.h"
 #include "plant/sensor.h"
-#include "plant/table.h"
+#include "plant/path.h"
 
 typedef enum { FROM_POSITION, FROM_VELOCITY, FROM_SENSOR } source;
 

@@ -32,6 +32,7 @@ void mcp_runner_step(mcp_runner *r, const double *theta, int first)
 mcp_status mcp_plant_builder(mcp_builder **out, const mcp_task *task, mcp_error *err)
 {
     mcp_status st = mcp_builder_create(out, err);
+    if (st == MCP_OK) st = mcp_builder_constant(*out, "Ts", 1.0 / task->rate, err);
     for (int i = 0; st == MCP_OK && i < task->constants.n; i++) {
         const mcp_named_expr *c = &task->constants.item[i];
         st = mcp_builder_define(*out, c->name, c->expr.text, c->expr.at, err);
@@ -71,6 +72,7 @@ static mcp_status prepare(mcp_plant *p, mcp_error *err)
     if ((st = mcp_runner_create(&p->controller, s->controller, err)) != MCP_OK) return st;
     if ((st = mcp_runner_create(&p->actuator, s->actuator, err)) != MCP_OK) return st;
     if ((st = mcp_runner_create(&p->events, s->events, err)) != MCP_OK) return st;
+    if ((st = mcp_runner_create(&p->integrate, s->integrate, err)) != MCP_OK) return st;
     if ((st = compile_safe(p, err)) != MCP_OK) return st;
     p->theta0  = mcp_calloc((size_t)mcp_program_params(s->controller) + 1, sizeof(double));
     p->explore = mcp_calloc((size_t)s->steps * (size_t)s->nu + 1, sizeof(double));
@@ -131,6 +133,7 @@ void mcp_plant_close(mcp_plant *p)
     mcp_runner_free(&p->controller);
     mcp_runner_free(&p->actuator);
     mcp_runner_free(&p->events);
+    mcp_runner_free(&p->integrate);
     mcp_runner_free(&p->safe_runner);
     mcp_program_free(p->safe);
     mcp_free(p->theta0);

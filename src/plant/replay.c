@@ -8,9 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "io/csv.h"
 #include "math/arena.h"
 #include "plant/inside.h"
-#include "plant/table.h"
+#include "plant/path.h"
 
 typedef struct {
     int    files;
@@ -18,39 +19,39 @@ typedef struct {
     int    file, from; /* which file, first row of the trial           */
     int    started;
     const mcp_system *system;
-    mcp_table        *table;
+    mcp_csv         **table;
     char            **path;
 } replay;
 
-static int column(const mcp_table *t, const char *prefix, const char *name)
+static int column(const mcp_csv *t, const char *prefix, const char *name)
 {
     char full[160];
     snprintf(full, sizeof full, "%s%s", prefix, name);
-    return mcp_table_find(t, full);
+    return mcp_csv_find(t, full);
 }
 
-static int measured_column(const mcp_table *t, const char *name)
+static int measured_column(const mcp_csv *t, const char *name)
 {
     int c = column(t, "measured.", name);
     return c >= 0 ? c : column(t, "", name);
 }
 
-static int input_column(const mcp_table *t, const char *name)
+static int input_column(const mcp_csv *t, const char *name)
 {
     int c = column(t, "applied.", name);
     if (c < 0) c = column(t, "input.", name);
     return c >= 0 ? c : column(t, "", name);
 }
 
-static double cell(const mcp_table *t, int row, int col)
+static double cell(const mcp_csv *t, int row, int col)
 {
-    return col < 0 ? NAN : t->data[(size_t)row * (size_t)t->cols + (size_t)col];
+    return col < 0 ? NAN : t->value[(size_t)row * (size_t)t->columns + (size_t)col];
 }
 
-static mcp_status check(const replay *p, const mcp_table *t, const char *path, mcp_error *err)
+static mcp_status check(const replay *p, const mcp_csv *t, const char *path, mcp_error *err)
 {
     const mcp_task *task = p->system->task;
-    int             time = mcp_table_find(t, "t");
+    int             time = mcp_csv_find(t, "t");
     for (int i = 0; i < task->ny; i++)
         if (measured_column(t, task->measured[i].name) < 0)
             return mcp_fail(err, MCP_ERR_PLANT, "%s: no column %s (or measured.%s) for that measured channel", path,
@@ -70,8 +71,8 @@ static mcp_status check(const replay *p, const mcp_table *t, const char *path, m
 
 static int trial_end(const replay *p)
 {
-    const mcp_table *t = &p->table[p->file];
-    int time = mcp_table_find(t, "t"), trial = mcp_table_find(t, "trial"), k = p->from + 1;
+    const mcp_csv *t = p->table[p->file];
+    int time = mcp_csv_find(t, "t"), trial = mcp_csv_find(t, "trial"), k = p->from + 1;
     for (; k < t->rows; k++) {
         if (time >= 0 && cell(t, k, time) <= cell(t, k - 1, time)) break;
         if (trial >= 0 && cell(t, k, trial) != cell(t, k - 1, trial)) break;
@@ -82,7 +83,7 @@ static int trial_end(const replay *p)
 static void show(replay *p, mcp_sample *s)
 {
     const mcp_task  *task = p->system->task;
-    const mcp_table *t = &p->table[p->file];
+    const mcp_csv *t = p->table[p->file];
     int              k = p->from + p->row;
     s->time = p->row * p->system->ts;
     for (int i = 0; i < task->ny; i++) s->measured[i] = cell(t, k, measured_column(t, task->measured[i].name));
@@ -100,7 +101,7 @@ static mcp_status replay_reset(void *context, const double *x0, uint64_t seed, u
     (void)x0, (void)seed, (void)trial, (void)run;
     if (p->started) p->from += p->rows;
     p->started = 1;
-    if (p->file < p->files && p->from >= p->table[p->file].rows) {
+    if (p->file < p->files && p->from >= p->table[p->file]->rows) {
         p->file++;
         p->from = 0;
     }
@@ -116,7 +117,7 @@ static mcp_status replay_step(void *context, const double *u, mcp_sample *next, 
 {
     replay          *p = context;
     const mcp_task  *task = p->system->task;
-    const mcp_table *t = &p->table[p->file];
+    const mcp_csv *t = p->table[p->file];
     (void)u;
     for (int i = 0; i < task->nu; i++) {
         next->applied[i] = cell(t, p->from + p->row, input_column(t, task->input[i].name));
@@ -139,7 +140,7 @@ static void replay_destroy(void *context)
 {
     replay *p = context;
     if (!p) return;
-    for (int i = 0; p->table && i < p->files; i++) mcp_table_free(&p->table[i]);
+    for (int i = 0; p->table && i < p->files; i++) mcp_csv_free(p->table[i]);
     for (int i = 0; p->path && i < p->files; i++) mcp_free(p->path[i]);
     mcp_free(p->table);
     mcp_free(p->path);
@@ -152,11 +153,11 @@ static mcp_status load(replay *p, const glob_t *found, mcp_error *err)
     p->path  = mcp_calloc(found->gl_pathc, sizeof *p->path);
     if (!p->table || !p->path) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for recorded trials");
     for (size_t i = 0; i < found->gl_pathc; i++) {
-        mcp_status st = mcp_table_read(&p->table[i], found->gl_pathv[i], err);
+        mcp_status st = mcp_csv_read(&p->table[i], found->gl_pathv[i], err);
         if (st != MCP_OK) return st;
         p->files++;
         if (!(p->path[i] = mcp_strdup(found->gl_pathv[i]))) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for recorded trials");
-        if ((st = check(p, &p->table[i], p->path[i], err)) != MCP_OK) return st;
+        if ((st = check(p, p->table[i], p->path[i], err)) != MCP_OK) return st;
     }
     return MCP_OK;
 }

@@ -15,6 +15,7 @@ typedef struct {
     mcp_trial        *out;
     mcp_sample        sample;
     double            u[MCP_MAX_INPUT], last[MCP_MAX_INPUT]; /* command of this sample, of the one before (0 at first) */
+    double            carried[MCP_MAX_STATE];                /* exploration: states that follow from the inputs */
     double            sum, sum2, answer;                     /* timing, over paced samples */
     int               periods, answers;
     double            sent;                                  /* when the command before the last sample left */
@@ -107,6 +108,9 @@ static mcp_status decide(trial_run *r, mcp_error *err)
     memcpy(c->in, t->measured + k * t->ny, (size_t)t->ny * sizeof(double));
     mcp_runner_step(c, r->theta ? r->theta : r->p->theta0, k == 0);
     memcpy(t->observed + k * t->nx, c->out + nu, (size_t)t->nx * sizeof(double));
+    /* The controller carries known states by its own commands; while exploring they follow from the exploration's. */
+    for (int i = 0; i < t->nx && !r->theta && k; i++)
+        if (r->s->observed[i] == 2) t->observed[k * t->nx + i] = r->carried[i];
     for (int i = 0; i < nu; i++) {
         const mcp_task_input *in = &r->s->task->input[i];
         double u = r->theta ? c->out[i] : k < r->s->steps ? r->p->explore[k * nu + i] : r->last[i];
@@ -177,6 +181,18 @@ static void safe_input(trial_run *r, double *safe)
     }
 }
 
+/* Next value of the states whose transition is known, from what is observed and what the actuators get. */
+static void carry(trial_run *r)
+{
+    mcp_runner *i = &r->p->integrate;
+    int         nx = r->s->nx, nu = r->s->nu, k = r->out->samples - 1;
+    memcpy(i->in, r->out->observed + k * nx, (size_t)nx * sizeof(double));
+    memcpy(i->in + nx, r->p->actuator.out, (size_t)nu * sizeof(double));
+    memset(i->in + nx + nu, 0, (size_t)r->s->ngp * sizeof(double));
+    mcp_runner_step(i, NULL, k == 0);
+    memcpy(r->carried, i->out, (size_t)nx * sizeof(double));
+}
+
 /* Carries out the command of sample k and takes sample k+1. */
 static mcp_status act(trial_run *r, mcp_error *err)
 {
@@ -186,6 +202,7 @@ static mcp_status act(trial_run *r, mcp_error *err)
     memcpy(r->p->actuator.in, r->u, (size_t)nu * sizeof(double));
     mcp_runner_step(&r->p->actuator, NULL, k == 0);
     memcpy(r->last, r->u, (size_t)nu * sizeof(double));
+    if (!r->theta) carry(r);
     forget(&r->sample);
     mcp_status st = r->p->ops.step(r->p->context, r->u, &r->sample, err);
     record_applied(r);
