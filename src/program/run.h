@@ -1,0 +1,49 @@
+/* run.h - one batch run, as the kernels of every instruction-set level see it. */
+#ifndef MCP_RUN_H
+#define MCP_RUN_H
+
+#include "program/code.h"
+
+typedef struct {
+    const mcp_program *p;
+    const double      *theta;
+    int                first, n, ld;
+    const double      *in, *mem;
+    const uint8_t     *keep;
+    double             keep_scale;
+    double            *tape; /* backward only reads it */
+    double            *out, *next;
+    /* backward */
+    const double *out_bar, *next_bar;
+    double       *scratch, *in_bar, *mem_bar, *sums;
+    size_t        sums_stride;
+} mcp_run;
+
+/* One net on n lanes: features[d] and features_bar[d] (NULL = not wanted) are rows, out and out_bar runs of rows. */
+typedef struct {
+    const mcp_net_code *net;
+    const double       *theta; /* of this net */
+    int                 n, ld;
+    const double       *feature[MCP_NET_FEATURES];
+    const uint8_t      *keep;
+    double              keep_scale;
+    double             *tape, *out;
+    const double       *out_bar;
+    double             *feature_bar[MCP_NET_FEATURES];
+    double             *sums; /* of this net, first group; NULL = not wanted */
+    size_t              sums_stride;
+    double             *scratch;
+} mcp_net_run;
+
+MCP_ISA_DECLARE(void, mcp_batch_forward, (const mcp_run *c));
+MCP_ISA_DECLARE(void, mcp_batch_backward, (const mcp_run *c));
+MCP_ISA_DECLARE(void, mcp_rbf_forward, (const mcp_net_run *c));
+MCP_ISA_DECLARE(void, mcp_rbf_backward, (const mcp_net_run *c));
+MCP_ISA_DECLARE(void, mcp_mlp_forward, (const mcp_net_run *c));
+MCP_ISA_DECLARE(void, mcp_mlp_backward, (const mcp_net_run *c));
+
+/* What the rbf kernels work with: phi = 2^-|s (f - m) - s (c - m)|^2, s = sqrt(log2 e)/l, m the mean centre (differences
+ * of large numbers are taken once, before squares are). Fills scale s [D] and shift m [D]. */
+void mcp_rbf_scale(const mcp_net_code *net, const double *theta, double *scale, double *shift);
+
+#endif
