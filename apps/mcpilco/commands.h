@@ -4,6 +4,10 @@
 #define MCP_COMMANDS_H
 
 int cmd_bench(int argc, char **argv);
+int cmd_machine(int argc, char **argv);
+
+/* First of all: may start the program again with a better environment (machine.c). */
+void prepare_machine(char **argv);
 
 int bench_kernels(int argc, char **argv);
 int bench_gp(int argc, char **argv);

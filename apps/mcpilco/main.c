@@ -11,6 +11,7 @@ typedef struct {
 } verb;
 
 static const verb verbs[] = {
+    {"machine", cmd_machine, "say what was found here: instruction set, BLAS, cores"},
     {"bench", cmd_bench, "measure this machine: bench kernels|gp|step"},
 };
 
@@ -24,6 +25,7 @@ static int usage(FILE *to)
 
 int main(int argc, char **argv)
 {
+    prepare_machine(argv);
     if (argc < 2) return usage(stderr);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) return usage(stdout);
     if (!strcmp(argv[1], "--version")) {

@@ -97,11 +97,8 @@ static void known_next(mcp_composer *c, const mcp_system *s, const char *known_t
 
 static void outputs(mcp_composer *c, const mcp_task *t, const char *known_to)
 {
-    char name[MCP_NAME_SIZE];
-    for (int i = 0; i < t->nu; i++)
-        mcp_compose_output(c, mcp_compose_name(name, "u_%s", t->input[i].name), "command_%s", t->input[i].name);
-    for (int i = 0; i < t->nx; i++)
-        mcp_compose_output(c, mcp_compose_name(name, "z_%s", t->state[i]), "%s", known_to[i] ? t->state[i] : "0");
+    for (int i = 0; i < t->nu; i++) mcp_compose_output(c, t->input[i].name, "command_%s", t->input[i].name);
+    for (int i = 0; i < t->nx; i++) mcp_compose_output(c, t->state[i], "%s", known_to[i] ? t->state[i] : "0");
 }
 
 static mcp_status with_observer(mcp_system *s, mcp_error *err)

@@ -118,6 +118,18 @@ json_t *mcp_json_numbers(int n, const double *v)
     return a;
 }
 
+json_t *mcp_json_text(const char *s)
+{
+    json_t *v = json_string(s);
+    char   *copy = v ? NULL : mcp_strdup(s);
+    if (!copy) return v;
+    for (char *p = copy; *p; p++)
+        if ((unsigned char)*p >= 0x80) *p = '?';
+    v = json_string(copy);
+    mcp_free(copy);
+    return v;
+}
+
 double mcp_json_double(const json_t *v, double otherwise)
 {
     if (json_is_number(v)) return json_number_value(v);

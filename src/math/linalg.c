@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "math/arena.h"
 #include "math/isa.h"
@@ -113,6 +114,16 @@ mcp_status mcp_eigen_symmetric(int n, double *A, int lda, double *w, mcp_error *
     return MCP_OK;
 }
 
+/* Core types of OpenBLAS whose kernels know no wider registers than SSE. */
+static int sse_only(const char *core)
+{
+    static const char *const old[] = {"Prescott", "Core2", "Penryn", "Dunnington", "Nehalem",
+                                      "Atom",     "Opteron", "Opteron_SSE3", "Barcelona", "Bobcat"};
+    for (size_t i = 0; i < sizeof old / sizeof *old; i++)
+        if (!strcasecmp(core, old[i])) return 1;
+    return 0;
+}
+
 const char *mcp_blas_info(char *text, int size, int *slow)
 {
     const char *config = openblas_get_config ? openblas_get_config() : "unknown LAPACK";
@@ -120,6 +131,6 @@ const char *mcp_blas_info(char *text, int size, int *slow)
     int         words  = (int)strcspn(config, " "); /* "OpenBLAS 0.3.21 NO_LAPACKE ...": keep the first two words */
     if (config[words]) words += 1 + (int)strcspn(config + words + 1, " ");
     snprintf(text, (size_t)size, "%.*s %s", words, config, core);
-    *slow = mcp_isa_widest() >= MCP_ISA_V3 && !strcmp(core, "Prescott");
+    *slow = mcp_isa_widest() >= MCP_ISA_V3 && sse_only(core);
     return text;
 }

@@ -54,7 +54,7 @@ static void *work(void *arg)
     return NULL;
 }
 
-static int available_cores(void)
+int mcp_pool_cores(void)
 {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -66,7 +66,7 @@ static int available_cores(void)
 mcp_status mcp_pool_create(mcp_pool **out, int threads, mcp_error *err)
 {
     *out = NULL;
-    if (threads <= 0) threads = available_cores();
+    if (threads <= 0) threads = mcp_pool_cores();
     if (threads > 4096) return mcp_fail(err, MCP_ERR_ARG, "%d threads were asked for; 4096 is the most", threads);
     mcp_pool *p = mcp_calloc(1, sizeof *p + (size_t)threads * sizeof p->workers[0]);
     if (!p) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a pool of %d threads", threads);

@@ -21,6 +21,9 @@ typedef struct {
     int    steps, restarts;
     double cost_first, cost_last; /* on the fixed noise set: of the start and of the returned policy */
     double check_cosine;          /* sparse posterior against exact, NaN if not checked */
+    double tolerance;             /* of the sparse posterior in use after the check, 0 = exact */
+    int    points;                /* most points of any GP's posterior in use */
+    int    resampled;             /* steps whose particles were drawn again after a NaN; restarts: fresh policies after ten of them */
     double seconds;
     double *history;              /* [steps] cost of every step; mcp_free it */
     double *rate_history;         /* [steps] learning rate */
@@ -39,9 +42,12 @@ typedef struct {
     mcp_progress_fn  *progress; void *progress_context;
 } mcp_optimise_request;
 
-/* theta: in: start if warm != 0; out: the policy for the plant. */
+/* theta: in: start if warm != 0; out: the policy for the plant. Settings are those of the task (optimise, model). A policy
+ * that gives NaN again and again is replaced by a fresh one (info->restarts); only when no policy gives finite costs is it
+ * an error. The progress callback may stop it: MCP_OK, MCP_INTERRUPTED, theta is the best so far. */
 mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *theta, mcp_optimise_info *info, mcp_error *err);
-/* A fresh policy: rbf centres and lengths in the ranges of `visited`, weights in units of the input limits. */
+/* A fresh policy: rbf centres and lengths in the ranges of `visited`, weights in units of the input limits. The same
+ * (seed, trial, draw) gives the same numbers. */
 mcp_status mcp_policy_draw(const mcp_system *s, const double *visited, int visits, uint64_t seed, uint32_t trial, uint32_t draw, double *theta, mcp_error *err);
 
 #endif

@@ -13,6 +13,9 @@ typedef struct {
     double truth[MCP_MAX_STATE];       /* NaN where unknown                                */
     double measured[MCP_MAX_STATE];    /* ny values: noise, quantisation and delay included */
     double applied[MCP_MAX_INPUT];     /* input really applied since the sample before; NaN: as commanded, delayed as the task says */
+    double wall, late, answer;         /* paced plants: s since reset by our clock, lateness of the command before it, s from asking
+                                          to the answer; NaN otherwise */
+    int    missed;                     /* paced plants: a deadline was missed since the sample before */
     int    ended;                      /* the plant ended the trial; the sample is still valid */
     char   reason[96];
 } mcp_sample;
@@ -53,5 +56,7 @@ void mcp_trial_score(const mcp_system *s, const mcp_trial *t, const double *stat
 mcp_status mcp_explore_inputs(const mcp_task *task, uint64_t seed, uint32_t trial, double *u, mcp_error *err);
 /* A start state drawn from d (the task's start, or the exploration's own). */
 void mcp_start_draw(const mcp_task *task, const mcp_task_start *d, uint64_t seed, uint32_t trial, uint32_t run, double *x0);
+/* Its mean: what is known of the start without measuring it. */
+void mcp_start_mean(const mcp_task *task, const mcp_task_start *d, double *x0);
 
 #endif

@@ -23,7 +23,7 @@ typedef struct {
     int     nx, ny, nu;
     double *t;         /* s */
     double *truth;     /* [sample][nx] true state                       */
-    double *measured;  /* [sample][ny] as the sensor gave it            */
+    double *measured;  /* [sample][ny] as the sensor gave it, angles unwrapped */
     double *observed;  /* [sample][nx] the online observer's estimate z */
     double *input;     /* [sample][nu] commanded                        */
     double *applied;   /* [sample][nu] what reached the plant (delay, clamp) */

@@ -1,4 +1,8 @@
 /* rollout.h - M particles through T steps of the compiled system, and back: J and its gradient in theta.
+ *
+ *   t = 0 .. T-1   y = sensor(x, e)   u = controller(y)   a = actuator(u)   D = GP(features(x, a)) sampled   x' = integrate(x, a, D)
+ *   t = 0 .. T     c = cost(x, a); at T, where no input is applied any more, a is the last one applied
+ *   J = sum over t = 0 .. T of the mean of c over particles
  * A pure function of its noise: the same noise gives the same J and gradient, to the bit, for any thread count and block. */
 #ifndef MCP_ROLLOUT_H
 #define MCP_ROLLOUT_H
@@ -29,6 +33,7 @@ mcp_status mcp_rollout_create(mcp_rollout **out, const mcp_system *s, mcp_poster
                               const mcp_rollout_settings *r, mcp_pool *pool, mcp_error *err);
 void       mcp_rollout_free(mcp_rollout *r);
 size_t     mcp_rollout_bytes(const mcp_rollout *r);
+int        mcp_rollout_block(const mcp_rollout *r); /* particles a block, as chosen */
 
 typedef struct {
     double  J;              /* sum over t of the mean cost */
@@ -37,8 +42,8 @@ typedef struct {
     double *step_std;       /* [T+1] or NULL */
     double *gradient;       /* [params] or NULL: forward only */
     double *states;         /* [T+1][M][nx] or NULL */
-    double *observed;       /* [T+1][M][nx] or NULL */
-    double *inputs;         /* [T+1][M][nu] or NULL */
+    double *observed;       /* [T+1][M][nx] or NULL: z of the controller */
+    double *inputs;         /* [T+1][M][nu] or NULL: commands; NaN at T, where none is given */
     double *particle_cost;  /* [M] or NULL */
     int     bad;            /* particles with a NaN or infinite state or cost; then status is MCP_ERR_NUMERIC */
 } mcp_rollout_result;
@@ -47,13 +52,14 @@ typedef struct {
 mcp_status mcp_rollout_run(mcp_rollout *r, const double *theta, double dropout, const mcp_noise *noise,
                            mcp_rollout_result *result, mcp_error *err);
 
-/* The usual noise: counter-based streams keyed by (seed, trial, step). */
+/* The usual noise: counter-based streams keyed by (seed, trial, step). Dropout in particles is rounded to 1/256. */
 typedef struct {
     const mcp_system *system;
     uint64_t seed;
     uint32_t trial, step;
     double   dropout;
-    int      antithetic;
+    int      antithetic; /* 1: particles 2k and 2k+1 mirror each other's normals; dropout stays independent */
+    int      steps;      /* T of the rollout; 0 = the system's */
 } mcp_stream_noise;
 mcp_noise mcp_noise_from_stream(mcp_stream_noise *context);
 

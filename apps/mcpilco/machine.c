@@ -1,0 +1,48 @@
+/* machine.c - prepare the process before any work: OpenBLAS on one thread and on kernels that fit the CPU.
+ *
+ * OpenBLAS reads its settings when it is loaded, before main. If it chose badly and the user did not choose for it, the
+ * program sets the environment and starts itself again, once: MCPILCO_RESTARTED keeps it from a second time. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "commands.h"
+#include "mcpilco/machine.h"
+
+void prepare_machine(char **argv)
+{
+    mcp_machine m;
+    mcp_machine_info(&m);
+    int core    = m.blas_slow && !getenv("OPENBLAS_CORETYPE");
+    int threads = !strcmp(m.blas_kind, "openmp") && !getenv("OMP_NUM_THREADS"); /* its threads each ask the environment */
+    if ((core || threads) && !getenv("MCPILCO_RESTARTED")) {
+        setenv("MCPILCO_RESTARTED", "1", 1);
+        if (core) setenv("OPENBLAS_CORETYPE", "auto", 1);
+        if (threads) setenv("OMP_NUM_THREADS", "1", 1);
+        execv("/proc/self/exe", argv); /* where this fails we go on as we are */
+    }
+    unsetenv("MCPILCO_RESTARTED"); /* programs started from here decide for themselves */
+    mcp_machine_one_blas_thread();
+    if (m.blas_slow)
+        fprintf(stderr, "mcpilco: warning: %s runs its oldest kernels on a CPU with AVX2: model training will be slow; "
+                        "set OPENBLAS_CORETYPE=Haswell\n", m.blas);
+}
+
+int cmd_machine(int argc, char **argv)
+{
+    mcp_machine m;
+    int         json = argc == 2 && !strcmp(argv[1], "--json");
+    if (argc > 1 && !json) {
+        int help = argc == 2 && !strcmp(argv[1], "--help");
+        fprintf(help ? stdout : stderr, "usage: mcpilco machine [--json]\n"
+                                        "Says what the program found here: instruction set, BLAS, cores.\n");
+        return help ? 0 : 2;
+    }
+    mcp_machine_info(&m);
+    printf(json ? "{\"isa\": \"%s\", \"isa_cpu\": \"%s\", \"blas\": \"%s\", \"blas_kind\": \"%s\", \"blas_slow\": %d, "
+                  "\"blas_threads\": %d, \"cores\": %d}\n"
+                : "instruction set  %s (the CPU runs %s)\nBLAS             %s, %s, slow %d, threads %d\ncores            %d\n",
+           m.isa, m.isa_cpu, m.blas, m.blas_kind, m.blas_slow, m.blas_threads, m.cores);
+    return 0;
+}

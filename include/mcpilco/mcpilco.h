@@ -1,0 +1,10 @@
+/* mcpilco.h - the whole library. */
+#ifndef MCPILCO_MCPILCO_H
+#define MCPILCO_MCPILCO_H
+
+#include "mcpilco/error.h"
+#include "mcpilco/gp.h"
+#include "mcpilco/learn.h"
+#include "mcpilco/task.h"
+
+#endif

@@ -1,0 +1,97 @@
+/* pairs.c - smoothed states -> GP data: f(x(t), u(t)) and x_g(t+1) - x_g(t) minus the prior mean, for every pair of
+ * neighbouring samples of every trial. Features with memory run through the trial from its first sample. */
+#include <math.h>
+#include <string.h>
+
+#include "estimate/estimate.h"
+#include "estimate/known.h"
+#include "math/arena.h"
+
+static size_t layout(mcp_pairs *p, char *mem)
+{
+    mcp_arena a = {.base = mem, .used = 0};
+    size_t    n = (size_t)p->n;
+    mcp_arena_bytes(&a, sizeof *p);
+    p->X = mcp_arena_doubles(&a, n * (size_t)p->nf);
+    p->Y = mcp_arena_doubles(&a, n * (size_t)p->ngp);
+    return a.used;
+}
+
+typedef struct {
+    double *in, *mem, *out, *work, *head; /* of the features program; head: states before the first estimate */
+} scratch;
+
+static mcp_status scratch_create(scratch *w, const mcp_system *s, int head, mcp_error *err)
+{
+    const mcp_program *p = s->features;
+    size_t in = (size_t)mcp_program_inputs(p), mem = (size_t)mcp_program_memory(p), out = (size_t)mcp_program_outputs(p);
+    size_t work = mcp_program_work(p);
+    w->in = mcp_calloc(in + mem + out + work + (size_t)head * (size_t)s->nx + 1, sizeof(double));
+    if (!w->in) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the model's data");
+    w->mem  = w->in + in;
+    w->out  = w->mem + mem;
+    w->work = w->out + out;
+    w->head = w->work + work;
+    return MCP_OK;
+}
+
+static mcp_status add_trial(mcp_pairs *p, int at, const mcp_system *s, const mcp_trial *t, mcp_states *z, scratch *w, mcp_error *err)
+{
+    size_t     nx = (size_t)s->nx, nu = (size_t)s->nu;
+    mcp_status st = mcp_estimate_known(s, t, z, w->head, err);
+    if (st != MCP_OK) return st;
+    for (int k = 0; k < z->first + z->count - 1; k++) {
+        int           j = k - z->first;
+        const double *x = j < 0 ? w->head + (size_t)k * nx : z->state + (size_t)j * nx;
+        memcpy(w->in, x, nx * sizeof *x);
+        memcpy(w->in + nx, t->applied + (size_t)k * nu, nu * sizeof *x);
+        mcp_program_step(s->features, NULL, k == 0, w->in, w->mem, w->out, w->work);
+        if (j < 0) continue;
+        memcpy(p->X + (size_t)(at + j) * (size_t)p->nf, w->out, (size_t)p->nf * sizeof *x);
+        for (int g = 0; g < p->ngp; g++) {
+            int    i = s->task->gp[g].state;
+            double change = x[nx + (size_t)i] - x[i] - w->out[p->nf + g];
+            if (!isfinite(change))
+                return mcp_fail(err, MCP_ERR_NUMERIC, "the change of %s at sample %d is not finite; look at the trial's measurements "
+                                "and at the prior mean", s->task->state[i], k);
+            p->Y[(size_t)g * (size_t)p->n + (size_t)(at + j)] = change;
+        }
+    }
+    return MCP_OK;
+}
+
+mcp_status mcp_estimate_pairs(mcp_pairs **out, const mcp_system *s, int trials, mcp_trial *const *trial, mcp_states *const *states,
+                              mcp_error *err)
+{
+    mcp_pairs  size = {.nf = s->nf, .ngp = s->ngp};
+    scratch    w = {0};
+    void      *block = NULL;
+    int        head = 0, at = 0;
+    mcp_status st;
+
+    *out = NULL;
+    for (int i = 0; i < trials; i++) {
+        if (states[i]->count > 1) size.n += states[i]->count - 1;
+        head = states[i]->first > head ? states[i]->first : head;
+    }
+    if ((st = mcp_block_alloc(&block, layout(&size, NULL), err)) != MCP_OK) return st;
+    layout(&size, block);
+    if ((st = scratch_create(&w, s, head, err)) != MCP_OK) goto done;
+    for (int i = 0; i < trials; i++) {
+        if (states[i]->count < 2) continue;
+        if ((st = add_trial(&size, at, s, trial[i], states[i], &w, err)) != MCP_OK) goto done;
+        at += states[i]->count - 1;
+    }
+    *out  = block;
+    **out = size;
+    block = NULL;
+done:
+    mcp_free(w.in);
+    mcp_block_free(block);
+    return st;
+}
+
+void mcp_pairs_free(mcp_pairs *p)
+{
+    mcp_block_free(p);
+}

@@ -1,0 +1,396 @@
+/* learn.c - START HERE: the whole method, one call per stage, in the order things happen.
+ *
+ *   explore on the plant -> trial data (measured q, observed z, input u)
+ *     -> estimate   offline, may look ahead: smoothed states                       estimate/
+ *     -> model      one GP per velocity change, by marginal likelihood             model/   (fit.c gathers the data)
+ *     -> optimise   particles through sensor, observer, policy, GPs; adjoint; Adam rollout/, optim/
+ *     -> forecast   what the particles say will happen                             forecast.c
+ *     -> trial      the policy on the plant                                        plant/
+ *     -> judge      what happened, and how right the forecast was                  and again from estimate
+ *
+ * Every stage is a pure function of recorded data and the seed, and is on disk before the next one begins (run.c, store.c).
+ * That is all there is to resuming: what is on disk is read, the rest is computed again, to the same bits. */
+#include "mcpilco/learn.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "io/file.h"
+#include "learn/learner.h"
+#include "math/arena.h"
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Tells the caller where we are; non-zero: it wants to stop. */
+static int tell(mcp_learner *l, mcp_phase phase, int trial, const mcp_progress *p, int step, int steps)
+{
+    if (phase != l->phase || step == 0) l->phase_began = now();
+    l->phase = phase;
+    if (!l->settings.progress) return 0;
+    mcp_learn_progress q = {
+        .phase = phase, .trial = trial, .step = step, .steps = steps, .cost = NAN, .cost_std = NAN, .best = NAN,
+        .step_size = NAN, .dropout = NAN, .gradient_norm = NAN, .seconds = now() - l->phase_began,
+    };
+    if (p) {
+        q.cost = p->cost, q.cost_std = p->cost_std, q.best = p->best, q.event = p->event;
+        q.step_size = p->step_size, q.dropout = p->dropout, q.gradient_norm = p->gradient_norm;
+    }
+    l->stopped |= l->settings.progress(l->settings.progress_context, &q) != 0;
+    return l->stopped;
+}
+
+static mcp_status stopped(mcp_error *err)
+{
+    return mcp_fail(err, MCP_ERR_STOPPED, "stopped as asked; everything finished is kept");
+}
+
+/* The stages. Each fills its part of the item and writes its files. */
+
+static mcp_status estimate(mcp_learner *l, mcp_run_item *it, mcp_error *err)
+{
+    double     began = now();
+    mcp_status st;
+    tell(l, MCP_PHASE_ESTIMATE, it->info.number, NULL, 0, 0);
+    if ((st = mcp_estimate_states(&it->states, l->run->system, it->trial, err)) != MCP_OK) return st;
+    it->info.estimate_s = now() - began;
+    return mcp_store_states(l->run, it, err);
+}
+
+static mcp_status model(mcp_learner *l, mcp_run_item *it, mcp_error *err)
+{
+    double      began = now();
+    mcp_run    *r = l->run;
+    mcp_status  st = MCP_OK;
+    mcp_trial **trial = mcp_calloc((size_t)r->items + 1, sizeof *trial);
+    mcp_free(l->states);
+    l->states = mcp_calloc((size_t)r->items + 1, sizeof(mcp_states *));
+    if (!trial || !l->states) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d trials", r->items);
+    for (int i = 0; st == MCP_OK && i < r->items; i++) {
+        trial[i] = r->item[i]->trial;
+        l->states[i] = r->item[i]->states;
+    }
+    if (st == MCP_OK && tell(l, MCP_PHASE_MODEL, it->info.number, NULL, 0, 0)) st = stopped(err);
+    mcp_fit_free(l->fit);
+    l->fit = NULL;
+    if (st == MCP_OK)
+        st = mcp_fit_create(&l->fit, r->system, r->items, trial, l->states, NULL, r->seed, (uint32_t)it->info.number, l->pool, err);
+    if (st == MCP_OK) {
+        it->info.model_s = now() - began;
+        it->info.data = l->fit->pairs->n;
+        st = mcp_store_model(r, it, l->fit, err);
+    }
+    mcp_free(l->trials);
+    l->trials = trial;
+    return st;
+}
+
+static int optimise_progress(void *context, const mcp_progress *p)
+{
+    mcp_learner *l = context;
+    return tell(l, MCP_PHASE_OPTIMISE, l->next->info.number, p, p->step, p->steps_max);
+}
+
+static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
+{
+    mcp_run             *r = l->run;
+    mcp_run_item        *before = mcp_run_trial(r, it->info.number - 1);
+    mcp_optimise_info    info = {.check_cosine = NAN};
+    mcp_algorithm_input  in = {
+        .system = r->system, .trials = r->items, .trial = l->trials, .states = l->states, .pairs = l->fit->pairs, .gp = l->fit->gp,
+        .visited = l->fit->visited, .visits = l->fit->visits, .seed = r->seed, .number = (uint32_t)it->info.number,
+        .warm = before != NULL, .incumbent_works = before && before->info.success, .pool = l->pool,
+        .progress = optimise_progress, .progress_context = l,
+    };
+    it->theta = mcp_calloc((size_t)r->params + 1, sizeof *it->theta);
+    if (!it->theta) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a policy of %d parameters", r->params);
+    if (before) memcpy(it->theta, before->theta, (size_t)r->params * sizeof *it->theta);
+    tell(l, MCP_PHASE_OPTIMISE, it->info.number, NULL, 0, 0);
+    double     began = now();
+    mcp_status st = l->stopped ? stopped(err) : r->algorithm->improve(&in, it->theta, &info, err);
+    if (st == MCP_OK && (l->stopped || info.outcome == MCP_INTERRUPTED)) st = stopped(err);
+    if (st == MCP_OK) {
+        it->info.outcome = (int)info.outcome;
+        it->info.steps = info.steps, it->info.restarts = info.restarts;
+        it->info.cost_first = info.cost_first, it->info.cost_last = info.cost_last;
+        it->info.check_cosine = info.check_cosine;
+        it->info.optimise_s = now() - began;
+        st = mcp_store_policy(r, it, &info, err);
+    }
+    mcp_free(info.history);
+    mcp_free(info.rate_history);
+    return st;
+}
+
+static mcp_status forecast(mcp_learner *l, mcp_run_item *it, mcp_error *err)
+{
+    double                began = now();
+    mcp_run              *r = l->run;
+    mcp_particles        *p = NULL;
+    mcp_particle_settings q = {.count = r->task->optimise.particles, .true_state = r->algorithm->true_state, .seed = r->seed,
+                               .data = l->fit->pairs->n, .trial = (uint32_t)it->info.number};
+    mcp_status            st;
+    if (tell(l, MCP_PHASE_FORECAST, it->info.number, NULL, 0, 0)) return stopped(err);
+    if (q.count < 200) q.count = 200; /* probabilities to a few per cent */
+    if ((st = mcp_particles_run(&p, r->system, l->fit->gp, it->theta, &q, l->pool, err)) != MCP_OK) return st;
+    if ((st = mcp_forecast_make(&it->forecast, r->system, p, l->settings.particles_kept, err)) == MCP_OK) {
+        it->info.forecast_cost = it->forecast->cost;
+        it->info.forecast_std = it->forecast->cost_std;
+        it->info.forecast_success = it->forecast->success;
+        it->info.forecast_limit = it->forecast->limit;
+        it->info.forecast_s = now() - began;
+        st = mcp_store_forecast(r, it, err);
+    }
+    mcp_particles_free(p);
+    return st;
+}
+
+static int tick(void *context, const mcp_trial *so_far)
+{
+    mcp_learner *l = context;
+    return tell(l, l->next->info.explored ? MCP_PHASE_EXPLORE : MCP_PHASE_TRIAL, l->next->info.number, NULL, so_far->samples,
+                l->run->system->steps + 1);
+}
+
+/* On the plant. A trial that was stopped or whose plant was lost is kept beside, as interrupted.csv, and does not count. */
+static mcp_status execute(mcp_learner *l, mcp_run_item *it, mcp_error *err)
+{
+    mcp_run   *r = l->run;
+    double     began = now();
+    mcp_status st;
+    if (it->info.forecast_limit > l->settings.risk)
+        return mcp_fail(err, MCP_ERR_PLANT, "trial %d was not run: the forecast chance of reaching a limit is %.0f %%, above the "
+                        "allowed %.0f %%; add limits to the cost, or allow more risk", it->info.number,
+                        100 * it->info.forecast_limit, 100 * l->settings.risk);
+    if (l->stopped) return stopped(err);
+    if (!l->plant && (st = mcp_plant_open(&l->plant, r->system, err)) != MCP_OK) return st;
+    if ((st = mcp_trial_create(&it->trial, r->task, err)) != MCP_OK) return st;
+    st = mcp_plant_run(l->plant, it->theta, r->seed, (uint32_t)r->items, 0, tick, l, it->trial, err);
+    if (st != MCP_OK) {
+        if (it->trial->samples > 0) (void)mcp_store_trial(r, it, "interrupted", NULL);
+        return st;
+    }
+    it->info.plant_s = now() - began;
+    it->info.samples = it->trial->samples;
+    return mcp_store_trial(r, it, "trial", err);
+}
+
+/* What happened: cost, success, and how much of it was inside the particles' bands. */
+static mcp_status judge(mcp_learner *l, mcp_run_item *it, mcp_error *err)
+{
+    mcp_run   *r = l->run;
+    double     coverage[MCP_MAX_STATE * MCP_WINDOWS];
+    double    *states = mcp_run_outcome(it);
+    mcp_score  score;
+    if (!states) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the result of trial %d", it->info.number);
+    mcp_trial_score(r->system, it->trial, states, &score);
+    it->info.samples = it->trial->samples;
+    it->info.cost = score.cost, it->info.metric = score.metric;
+    it->info.success = score.success, it->info.limit = score.limit;
+    it->info.ended = it->trial->ended;
+    memcpy(it->info.reason, it->trial->reason, sizeof it->info.reason);
+    if (it->forecast) mcp_forecast_coverage(it->forecast, it->trial->samples, states, coverage, &it->info.coverage);
+    mcp_free(states);
+    return mcp_store_result(r, it, it->forecast ? coverage : NULL, err);
+}
+
+/* The loop's body. */
+
+static mcp_status begin(mcp_learner *l, mcp_error *err)
+{
+    mcp_run   *r = l->run;
+    mcp_status st;
+    int        explore = r->explored < r->task->explore.trials;
+    if (l->next) return MCP_OK;
+    if ((st = mcp_run_item_create(&l->next, r, explore, explore ? r->explored + 1 : mcp_run_trials(r) + 1, 1, err)) != MCP_OK) return st;
+    if (explore || !l->next->folder) return MCP_OK;
+    /* A killed run may have left the policy, and even its forecast. */
+    if ((st = mcp_load_policy(r, l->next, err)) != MCP_OK) return st;
+    return l->next->theta ? mcp_load_forecast(r, l->next, err) : MCP_OK;
+}
+
+mcp_status mcp_learner_prepare(mcp_learner *l, mcp_learn_info *info, mcp_error *err)
+{
+    mcp_status st = begin(l, err);
+    if (st != MCP_OK) goto failed;
+    mcp_run_item *it = l->next;
+    if (!it->info.explored && !it->forecast) {
+        if ((st = model(l, it, err)) != MCP_OK) goto failed;
+        if (!it->theta && (st = optimise(l, it, err)) != MCP_OK) goto failed;
+        if ((st = forecast(l, it, err)) != MCP_OK) goto failed;
+    }
+    if (info) *info = it->info;
+    return MCP_OK;
+failed:
+    mcp_run_item_free(l->next);
+    l->next = NULL;
+    return st;
+}
+
+mcp_status mcp_learner_accept(mcp_learner *l, mcp_learn_info *info, mcp_error *err)
+{
+    mcp_run_item *it = l->next;
+    mcp_status    st;
+    if ((st = estimate(l, it, err)) != MCP_OK) goto failed;
+    if ((st = judge(l, it, err)) != MCP_OK) goto failed;
+    if ((st = mcp_run_add(l->run, it, err)) != MCP_OK) goto failed;
+    if (info) *info = it->info;
+    l->next = NULL;
+    return MCP_OK;
+failed:
+    mcp_run_item_free(l->next);
+    l->next = NULL;
+    return st;
+}
+
+mcp_status mcp_learner_trial(mcp_learner *l, mcp_learn_info *info, mcp_error *err)
+{
+    mcp_status st = mcp_learner_prepare(l, info, err);
+    if (st != MCP_OK) return st;
+    if ((st = execute(l, l->next, err)) != MCP_OK) {
+        if (info) *info = l->next->info;
+        mcp_run_item_free(l->next);
+        l->next = NULL;
+        return st;
+    }
+    return mcp_learner_accept(l, info, err);
+}
+
+/* Creating and resuming. */
+
+const char *mcp_phase_name(mcp_phase p)
+{
+    static const char *const names[] = {"explore", "estimate", "model", "optimise", "forecast", "trial"};
+    return p <= MCP_PHASE_TRIAL ? names[p] : "?";
+}
+
+void mcp_learn_settings_default(mcp_learn_settings *s)
+{
+    *s = (mcp_learn_settings){.seed = 1, .trials = 5, .particles_kept = 100, .risk = 1.0};
+}
+
+/* Whoever resumes must mean the same run: same task text, overrides, seed and algorithm. */
+static mcp_status same_run(const mcp_run *r, const mcp_run *old, mcp_error *err)
+{
+    const char *where = r->folder;
+    if (strcmp(old->task->source, r->task->source))
+        return mcp_fail(err, MCP_ERR_ARG, "%s: the task file is not the one this run was begun with (its copy is task.yaml there); "
+                        "resume with that one, or begin a new run with --out", where);
+    if (old->seed != r->seed)
+        return mcp_fail(err, MCP_ERR_ARG, "%s: this run was begun with seed %llu, not %llu", where, (unsigned long long)old->seed,
+                        (unsigned long long)r->seed);
+    if (old->algorithm != r->algorithm)
+        return mcp_fail(err, MCP_ERR_ARG, "%s: this run was begun with algorithm %s, not %s", where, old->algorithm->name,
+                        r->algorithm->name);
+    int same = old->overrides == r->overrides;
+    for (int i = 0; same && i < r->overrides; i++) same = !strcmp(old->override[i], r->override[i]);
+    if (!same) return mcp_fail(err, MCP_ERR_ARG, "%s: this run was begun with other --set values; run.json there lists them", where);
+    return MCP_OK;
+}
+
+static mcp_status resume(mcp_learner *l, mcp_error *err)
+{
+    mcp_run   *old = NULL, *r = l->run;
+    mcp_status st = mcp_run_open(&old, r->folder, NULL, err);
+    if (st == MCP_OK && (st = same_run(r, old, err)) == MCP_OK) st = mcp_run_load(r, err);
+    if (st == MCP_OK) r->notes = json_incref(old->notes);
+    mcp_run_free(old);
+    for (int i = 0; st == MCP_OK && i < r->items; i++) {
+        mcp_run_item *it = r->item[i];
+        it->info.restored = 1;
+        if (isnan(it->info.cost)) { /* killed between trial.csv and result.json */
+            if ((st = mcp_store_states(r, it, err)) == MCP_OK) st = judge(l, it, err);
+        }
+    }
+    return st;
+}
+
+static mcp_status open_folder(mcp_learner *l, mcp_error *err)
+{
+    mcp_run   *r = l->run;
+    mcp_status st;
+    if ((st = mcp_folder_make(r->folder, err)) != MCP_OK) return st;
+    if ((st = mcp_lock_take(&l->lock, r->folder, err)) != MCP_OK) return st;
+    char *path = mcp_sprintf("%s/run.json", r->folder);
+    if (!path) return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory", r->folder);
+    int there = mcp_file_exists(path);
+    mcp_free(path);
+    if (there && !l->settings.resume)
+        return mcp_fail(err, MCP_ERR_ARG, "%s: there is a run in this folder already; go on with it by --resume, or name another "
+                        "folder by --out", r->folder);
+    if (there && (st = resume(l, err)) != MCP_OK) return st;
+    return mcp_run_note(r, "running", err);
+}
+
+mcp_status mcp_learner_create(mcp_learner **out, const mcp_task *task, const mcp_learn_settings *s, mcp_error *err)
+{
+    mcp_status   st;
+    mcp_learner *l = mcp_calloc(1, sizeof *l);
+    *out = NULL;
+    if (!l) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the learner");
+    l->settings = *s;
+    if ((st = mcp_run_create(&l->run, task, s, err)) != MCP_OK) goto failed;
+    if ((st = mcp_pool_create(&l->pool, s->threads, err)) != MCP_OK) goto failed;
+    if (s->folder && (st = open_folder(l, err)) != MCP_OK) goto failed;
+    l->settings.folder = NULL; /* the run has its own copies */
+    l->settings.algorithm = NULL;
+    l->settings.overrides = NULL;
+    *out = l;
+    return MCP_OK;
+failed:
+    mcp_learner_free(l);
+    return st;
+}
+
+void mcp_learner_free(mcp_learner *l)
+{
+    if (!l) return;
+    mcp_plant_close(l->plant);
+    mcp_run_item_free(l->next);
+    mcp_fit_free(l->fit);
+    mcp_free(l->trials);
+    mcp_free(l->states);
+    mcp_run_free(l->run);
+    mcp_pool_free(l->pool);
+    mcp_lock_free(l->lock);
+    mcp_free(l);
+}
+
+mcp_status mcp_learner_close(mcp_learner *l, const char *status, mcp_error *err)
+{
+    return mcp_run_note(l->run, status, err);
+}
+
+int mcp_learner_explored(const mcp_learner *l)
+{
+    return l->run->explored;
+}
+
+int mcp_learner_explorations(const mcp_learner *l)
+{
+    return l->run->task->explore.trials;
+}
+
+int mcp_learner_trials(const mcp_learner *l)
+{
+    return mcp_run_trials(l->run);
+}
+
+int mcp_learner_info(const mcp_learner *l, int i, mcp_learn_info *info)
+{
+    if (i < 0 || i >= l->run->items) return 0;
+    *info = l->run->item[i]->info;
+    return 1;
+}
+
+const double *mcp_learner_policy(const mcp_learner *l, int *count)
+{
+    mcp_run_item *last = mcp_run_trial(l->run, mcp_run_trials(l->run));
+    if (count) *count = last ? l->run->params : 0;
+    return last ? last->theta : NULL;
+}

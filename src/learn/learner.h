@@ -1,0 +1,28 @@
+/* learner.h - the inside of a learner, for the loop and for verbs that take a trial from elsewhere. */
+#ifndef MCP_LEARNER_H
+#define MCP_LEARNER_H
+
+#include "io/file.h"
+#include "learn/run.h"
+#include "math/pool.h"
+
+struct mcp_learner {
+    mcp_learn_settings settings;
+    mcp_run       *run;
+    mcp_lock      *lock;
+    mcp_pool      *pool;
+    mcp_plant     *plant;   /* opened before the first motion */
+    mcp_run_item  *next;    /* the trial in preparation       */
+    mcp_fit       *fit;     /* the model of the last policy   */
+    mcp_trial    **trials;  /* views of the run's trials and states, as the algorithms take them */
+    mcp_states   **states;
+    mcp_phase      phase;
+    double         phase_began;
+    int            stopped;
+};
+
+/* Takes l->next, whose trial is recorded and stored, into the run: estimates its states and judges it. What
+ * mcp_learner_trial does after the plant; verbs that bring recorded data fill l->next->trial after mcp_learner_prepare. */
+mcp_status mcp_learner_accept(mcp_learner *l, mcp_learn_info *info, mcp_error *err);
+
+#endif

@@ -1,0 +1,335 @@
+/* run.c - a run: its folder, its trials in order, read back as far as they are whole. */
+#include "learn/run.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "io/file.h"
+#include "math/arena.h"
+#include "math/isa.h"
+#include "math/linalg.h"
+
+static mcp_status no_memory(const mcp_run *r, mcp_error *err)
+{
+    return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory for the run", r && r->folder ? r->folder : "learn");
+}
+
+/* items */
+
+mcp_status mcp_run_item_create(mcp_run_item **out, const mcp_run *r, int explored, int number, int make, mcp_error *err)
+{
+    mcp_run_item *it = mcp_calloc(1, sizeof *it);
+    mcp_status    st = MCP_OK;
+    *out = NULL;
+    if (!it) return no_memory(r, err);
+    it->info = (mcp_learn_info){
+        .explored = explored, .number = number, .cost_first = NAN, .cost_last = NAN, .check_cosine = NAN, .forecast_cost = NAN,
+        .forecast_std = NAN, .forecast_success = NAN, .forecast_limit = NAN, .cost = NAN, .metric = NAN, .coverage = NAN,
+        .estimate_s = NAN, .model_s = NAN, .optimise_s = NAN, .forecast_s = NAN, .plant_s = NAN,
+    };
+    if (r->folder) {
+        it->folder = mcp_sprintf("%s/%s-%02d", r->folder, explored ? "explore" : "trial", number);
+        if (!it->folder) st = no_memory(r, err);
+        else if (make) st = mcp_folder_make(it->folder, err);
+    }
+    if (st == MCP_OK) *out = it;
+    else mcp_run_item_free(it);
+    return st;
+}
+
+void mcp_run_item_free(mcp_run_item *it)
+{
+    if (!it) return;
+    mcp_trial_free(it->trial);
+    mcp_states_free(it->states);
+    mcp_forecast_free(it->forecast);
+    mcp_free(it->theta);
+    mcp_free(it->folder);
+    mcp_free(it);
+}
+
+mcp_status mcp_run_add(mcp_run *r, mcp_run_item *it, mcp_error *err)
+{
+    mcp_run_item **more = mcp_realloc(r->item, ((size_t)r->items + 1) * sizeof(mcp_run_item *));
+    if (!more) return no_memory(r, err);
+    r->item = more;
+    r->item[r->items++] = it;
+    r->explored += it->info.explored;
+    return MCP_OK;
+}
+
+int mcp_run_trials(const mcp_run *r)
+{
+    return r->items - r->explored;
+}
+
+mcp_run_item *mcp_run_trial(const mcp_run *r, int number)
+{
+    return number >= 1 && number <= mcp_run_trials(r) ? r->item[r->explored + number - 1] : NULL;
+}
+
+mcp_run_item *mcp_run_exploration(const mcp_run *r, int number)
+{
+    return number >= 1 && number <= r->explored ? r->item[number - 1] : NULL;
+}
+
+double *mcp_run_outcome(const mcp_run_item *it)
+{
+    const mcp_trial *t = it->trial;
+    double          *x = mcp_calloc((size_t)t->samples + 1, (size_t)t->nx * sizeof *x);
+    for (int s = 0; x && s < t->samples; s++) {
+        int            k = it->states ? s - it->states->first : -1;
+        const double  *smoothed = k >= 0 && k < it->states->count ? it->states->state + k * t->nx : NULL;
+        for (int i = 0; i < t->nx; i++) {
+            double truth = t->truth[s * t->nx + i];
+            x[s * t->nx + i] = !isnan(truth) ? truth : smoothed ? smoothed[i] : t->observed[s * t->nx + i];
+        }
+    }
+    return x;
+}
+
+mcp_status mcp_run_model(mcp_fit **out, const mcp_run *r, int number, mcp_pool *pool, mcp_error *err)
+{
+    int          n = r->explored + number - 1;
+    double     **hyper = mcp_calloc((size_t)r->system->ngp + 1, sizeof *hyper);
+    mcp_trial  **trial = mcp_calloc((size_t)n + 1, sizeof *trial);
+    mcp_states **states = mcp_calloc((size_t)n + 1, sizeof *states);
+    mcp_status   st = hyper && trial && states ? MCP_OK : no_memory(r, err);
+    *out = NULL;
+    if (st == MCP_OK && (number < 1 || n > r->items))
+        st = mcp_fail(err, MCP_ERR_ARG, "%s: there is no model of trial %d; the run has %d policy trials", r->folder ? r->folder : "run",
+                      number, mcp_run_trials(r));
+    if (st == MCP_OK) st = mcp_load_hyper(r, number, hyper, err);
+    for (int i = 0; st == MCP_OK && i < n; i++) {
+        trial[i] = r->item[i]->trial;
+        states[i] = r->item[i]->states;
+    }
+    if (st == MCP_OK)
+        st = mcp_fit_create(out, r->system, n, trial, states, hyper, r->seed, (uint32_t)number, pool, err);
+    for (int g = 0; hyper && g < r->system->ngp; g++) mcp_free(hyper[g]);
+    mcp_free(hyper);
+    mcp_free(trial);
+    mcp_free(states);
+    return st;
+}
+
+/* creating */
+
+static mcp_status keep_overrides(mcp_run *r, const char *const *override, int count, mcp_error *err)
+{
+    r->override = mcp_calloc((size_t)count + 1, sizeof *r->override);
+    if (!r->override) return no_memory(r, err);
+    for (; r->overrides < count; r->overrides++)
+        if (!(r->override[r->overrides] = mcp_strdup(override[r->overrides]))) return no_memory(r, err);
+    return MCP_OK;
+}
+
+mcp_status mcp_run_create(mcp_run **out, const mcp_task *task, const mcp_learn_settings *s, mcp_error *err)
+{
+    mcp_status st;
+    mcp_run   *r = mcp_calloc(1, sizeof *r);
+    *out = NULL;
+    if (!r) return no_memory(NULL, err);
+    r->task = task;
+    r->seed = s->seed;
+    r->wanted = s->trials;
+    r->folder = s->folder ? mcp_strdup(s->folder) : NULL;
+    st = s->folder && !r->folder ? no_memory(NULL, err) : MCP_OK;
+    for (size_t n = r->folder ? strlen(r->folder) : 0; n > 1 && r->folder[n - 1] == '/'; n--) r->folder[n - 1] = '\0';
+    if (st == MCP_OK) {
+        r->algorithm = mcp_algorithm_find(s->algorithm ? s->algorithm : task->algorithm ? task->algorithm : "mc-pilco4pms", err);
+        if (!r->algorithm) st = MCP_ERR_ARG;
+    }
+    if (st == MCP_OK) st = mcp_system_create(&r->system, task, err);
+    if (st == MCP_OK && r->algorithm->check) st = r->algorithm->check(r->system, err);
+    if (st == MCP_OK) {
+        r->params = mcp_program_params(r->system->controller);
+        st = keep_overrides(r, s->overrides, s->override_count, err);
+    }
+    if (st == MCP_OK) *out = r;
+    else mcp_run_free(r);
+    return st;
+}
+
+void mcp_run_free(mcp_run *r)
+{
+    if (!r) return;
+    for (int i = 0; i < r->items; i++) mcp_run_item_free(r->item[i]);
+    for (int i = 0; i < r->overrides; i++) mcp_free(r->override[i]);
+    mcp_free(r->item);
+    mcp_free(r->override);
+    mcp_free(r->status);
+    mcp_free(r->folder);
+    json_decref(r->notes);
+    mcp_system_free(r->system);
+    mcp_task_free(r->own_task);
+    mcp_free(r);
+}
+
+/* run.json */
+
+static json_t *machine(void)
+{
+    struct utsname u;
+    char           blas[128];
+    int            slow;
+    long           cores = sysconf(_SC_NPROCESSORS_ONLN);
+    if (uname(&u)) snprintf(u.sysname, sizeof u.sysname, "unknown"), u.machine[0] = '\0', u.release[0] = '\0';
+    return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s}", "system", u.sysname, "release", u.release, "processor", u.machine, "cores",
+                     (int)cores, "isa", mcp_isa_name(mcp_isa_level()), "blas", mcp_blas_info(blas, sizeof blas, &slow));
+}
+
+static json_t *settings(const mcp_task *task)
+{
+    char *text;
+    if (mcp_task_dump(task, &text, NULL) != MCP_OK) return json_null();
+    json_t *root = json_loads(text, 0, NULL);
+    mcp_task_text_free(text);
+    return root ? root : json_null();
+}
+
+/* Relative paths in the task stay valid wherever the run is looked at from. */
+static json_t *whole_path(const char *file)
+{
+    char    real[PATH_MAX];
+    json_t *v = file && realpath(file, real) ? mcp_json_text(real) : mcp_json_text(file ? file : "");
+    return v;
+}
+
+mcp_status mcp_run_note(mcp_run *r, const char *status, mcp_error *err)
+{
+    if (!r->folder) return MCP_OK;
+    mcp_status st = MCP_OK;
+    char      *path = mcp_sprintf("%s/run.json", r->folder), *task = mcp_sprintf("%s/task.yaml", r->folder);
+    if (!path || !task) st = no_memory(r, err);
+    else if (!mcp_file_exists(task)) st = mcp_file_write(task, r->task->source, strlen(r->task->source), err);
+    if (st == MCP_OK) {
+        json_t *root = json_object(), *override = json_array();
+        for (int i = 0; i < r->overrides; i++) json_array_append_new(override, mcp_json_text(r->override[i]));
+        json_object_set_new(root, "format", json_integer(1));
+        json_object_set_new(root, "version", json_string(MCP_VERSION));
+        json_object_set_new(root, "status", json_string(status));
+        json_object_set_new(root, "task", mcp_json_text(r->task->name));
+        json_object_set_new(root, "task_file", r->notes ? json_incref(json_object_get(r->notes, "task_file")) : whole_path(r->task->file));
+        json_object_set_new(root, "seed", json_integer((json_int_t)r->seed));
+        json_object_set_new(root, "algorithm", json_string(r->algorithm->name));
+        json_object_set_new(root, "trials", json_integer(r->wanted));
+        json_object_set_new(root, "overrides", override);
+        json_object_set_new(root, "machine", machine());
+        json_object_set_new(root, "settings", settings(r->task));
+        st = mcp_json_write(path, root, err);
+        json_decref(r->notes);
+        r->notes = root;
+    }
+    mcp_free(path);
+    mcp_free(task);
+    return st;
+}
+
+/* reading back */
+
+/* Finished means: trial.csv is there. What a kill left out after it (states, result) is for the learner to make again. */
+static mcp_status load_item(mcp_run *r, int explored, int number, mcp_run_item **out, mcp_error *err)
+{
+    mcp_run_item *it;
+    mcp_status    st = mcp_run_item_create(&it, r, explored, number, 0, err);
+    *out = NULL;
+    if (st != MCP_OK) return st;
+    if ((st = mcp_load_trial(r, it, err)) != MCP_OK || !it->trial) goto done;
+    it->info.samples = it->trial->samples;
+    if (!explored) {
+        if ((st = mcp_load_policy(r, it, err)) != MCP_OK || (st = mcp_load_forecast(r, it, err)) != MCP_OK) goto done;
+        if (!it->theta || !it->forecast) {
+            st = mcp_fail(err, MCP_ERR_IO, "%s: trial.csv is there but %s is missing; the folder is damaged", it->folder,
+                          it->theta ? "forecast.json" : "policy.json");
+            goto done;
+        }
+    }
+    if ((st = mcp_load_result(r, it, err)) != MCP_OK) goto done;
+    if ((st = mcp_estimate_states(&it->states, r->system, it->trial, err)) != MCP_OK) goto done;
+    *out = it;
+    it = NULL;
+done:
+    mcp_run_item_free(it);
+    return st;
+}
+
+mcp_status mcp_run_load(mcp_run *r, mcp_error *err)
+{
+    mcp_run_item *it;
+    mcp_status    st;
+    for (int explored = 1; explored >= 0; explored--)
+        for (int number = 1;; number++) {
+            if (explored && number > r->task->explore.trials) break;
+            if ((st = load_item(r, explored, number, &it, err)) != MCP_OK) return st;
+            if (!it) break;
+            if ((st = mcp_run_add(r, it, err)) != MCP_OK) {
+                mcp_run_item_free(it);
+                return st;
+            }
+        }
+    return MCP_OK;
+}
+
+static mcp_status open_task(mcp_task **out, const char *folder, json_t *notes, const char **override, int count, mcp_error *err)
+{
+    char *path = mcp_sprintf("%s/task.yaml", folder), *text = NULL;
+    const char *name = mcp_json_get_text(notes, "task_file", NULL);
+    mcp_status  st = path ? mcp_file_read(path, &text, NULL, err) : mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory", folder);
+    if (st == MCP_OK) st = mcp_task_parse(out, name && *name ? name : path, text, override, count, err);
+    mcp_free(text);
+    mcp_free(path);
+    return st;
+}
+
+mcp_status mcp_run_open(mcp_run **out, const char *folder, mcp_error *trouble, mcp_error *err)
+{
+    json_t     *notes = NULL;
+    mcp_task   *task = NULL;
+    mcp_run    *r = NULL;
+    mcp_status  st;
+    const char *override[MCP_MAX_LIST];
+    int         count = 0;
+    *out = NULL;
+    if (trouble) *trouble = (mcp_error){.status = MCP_OK};
+    char *path = mcp_sprintf("%s/run.json", folder);
+    if (!path) return no_memory(NULL, err);
+    if (!mcp_file_exists(path)) {
+        st = mcp_fail(err, MCP_ERR_IO, "%s: this is not a run folder (it has no run.json); mcpilco learn makes them", folder);
+        goto done;
+    }
+    if ((st = mcp_json_read(&notes, path, err)) != MCP_OK) goto done;
+    const json_t *list = json_object_get(notes, "overrides");
+    for (size_t i = 0; i < json_array_size(list) && count < MCP_MAX_LIST; i++)
+        if (json_is_string(json_array_get(list, i))) override[count++] = json_string_value(json_array_get(list, i));
+    if ((st = open_task(&task, folder, notes, override, count, err)) != MCP_OK) goto done;
+
+    mcp_learn_settings s;
+    mcp_learn_settings_default(&s);
+    s.folder = folder;
+    s.seed = (uint64_t)json_integer_value(json_object_get(notes, "seed"));
+    s.trials = mcp_json_get_int(notes, "trials", 0);
+    s.algorithm = mcp_json_get_text(notes, "algorithm", NULL);
+    s.overrides = override;
+    s.override_count = count;
+    if ((st = mcp_run_create(&r, task, &s, err)) != MCP_OK) goto done;
+    r->own_task = task;
+    task = NULL;
+    r->status = mcp_strdup(mcp_json_get_text(notes, "status", "unknown"));
+    r->notes = json_incref(notes);
+    mcp_error wrong = {.status = MCP_OK};
+    if (mcp_run_load(r, &wrong) != MCP_OK && trouble) *trouble = wrong;
+    *out = r;
+done:
+    if (st != MCP_OK) mcp_run_free(r);
+    mcp_task_free(task);
+    json_decref(notes);
+    mcp_free(path);
+    return st;
+}

@@ -1,0 +1,308 @@
+/* optimise.c - one policy optimisation.
+ *
+ *   candidates: warm start and fresh policies race for a few steps, the best goes on
+ *   steps:      particles on new noise -> J, gradient -> norm clip -> Adam -> rule
+ *   evaluation: now and then J without dropout on one fixed noise set; the best policy is kept and, at the end, returned
+ *   incumbent:  a policy that worked on the plant is replaced only for a predicted gain that is worth the risk
+ * A step whose particles give NaN is drawn again; after ten draws in a row the policy is given up for a fresh one. */
+#include "optim/optimise.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "math/arena.h"
+#include "optim/adam.h"
+#include "optim/check.h"
+#include "optim/rules.h"
+
+enum { RACE_STEPS = 100, RESAMPLE_MOST = 10, RESTART_MOST = 5 };
+enum { RULE_PLATEAU = 0, RULE_MONITOR, RULE_SCHEDULE };
+static const uint32_t fixed_noise = UINT32_MAX; /* step number of the evaluation's noise */
+
+typedef struct {
+    const mcp_optimise_request  *q;
+    const mcp_optimise_settings *set;
+    mcp_optimise_info           *info;
+    mcp_error                   *err;
+    mcp_rollout                 *rollout;
+    mcp_adam                     adam;
+    mcp_pace                     pace;
+    int                          params, steps_max, room;
+    uint32_t                     draws;    /* noise sets used */
+    uint32_t                     policies; /* fresh policies drawn */
+    double                      *theta, *gradient, *best, *rate;
+    double                       best_cost; /* on the fixed noise */
+    int                          stopped;   /* by the callback */
+    struct timespec              begun;
+} search;
+
+static double seconds_since(const struct timespec *t)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)(now.tv_sec - t->tv_sec) + 1e-9 * (double)(now.tv_nsec - t->tv_nsec);
+}
+
+/* Dropout as the noise streams can draw it, so that activations are scaled by what is really kept. */
+static double drawable(double dropout)
+{
+    return floor(dropout * 256.0 + 0.5) / 256.0;
+}
+
+static mcp_status particles(search *s, uint32_t step, double dropout, mcp_rollout_result *result, mcp_error *err)
+{
+    mcp_stream_noise stream = {.system = s->q->system, .seed = s->q->seed, .trial = s->q->trial, .step = step,
+                               .dropout = drawable(dropout), .antithetic = s->set->antithetic};
+    mcp_noise        noise = mcp_noise_from_stream(&stream);
+    return mcp_rollout_run(s->rollout, s->theta, stream.dropout, &noise, result, err);
+}
+
+/* J without dropout on the fixed noise, infinite when it is no number; the best policy so far is kept. */
+static double evaluate(search *s)
+{
+    mcp_rollout_result result = {0};
+    if (particles(s, fixed_noise, 0.0, &result, NULL) != MCP_OK) return INFINITY;
+    if (result.J < s->best_cost) {
+        s->best_cost = result.J;
+        memcpy(s->best, s->theta, (size_t)s->params * sizeof *s->best);
+    }
+    return result.J;
+}
+
+static void go_to_best(search *s)
+{
+    if (isfinite(s->best_cost)) memcpy(s->theta, s->best, (size_t)s->params * sizeof *s->theta);
+    mcp_adam_reset(&s->adam);
+}
+
+static mcp_status fresh(search *s)
+{
+    mcp_adam_reset(&s->adam);
+    return mcp_policy_draw(s->q->system, s->q->visited, s->q->visits, s->q->seed, s->q->trial, s->policies++, s->theta, s->err);
+}
+
+/* A gradient at theta on new noise. NaN: other noise, then another policy. */
+static mcp_status sample(search *s, mcp_rollout_result *result, int *event)
+{
+    for (;;) {
+        mcp_status st = MCP_OK;
+        for (int k = 0; k < RESAMPLE_MOST; k++) {
+            st = particles(s, s->draws++, s->pace.dropout, result, s->err);
+            if (st != MCP_ERR_NUMERIC) return st;
+            s->info->resampled++;
+        }
+        if (s->info->restarts >= RESTART_MOST) return st;
+        s->info->restarts++;
+        *event = 2;
+        if ((st = fresh(s)) != MCP_OK) return st;
+    }
+}
+
+static mcp_status grow(search *s)
+{
+    if (s->info->steps < s->room) return MCP_OK;
+    int     room = s->room ? 2 * s->room : 1024;
+    double *h = mcp_realloc(s->info->history, (size_t)room * sizeof *h);
+    if (h) s->info->history = h;
+    double *r = h ? mcp_realloc(s->info->rate_history, (size_t)room * sizeof *r) : NULL;
+    if (r) s->info->rate_history = r;
+    if (!h || !r) return mcp_fail(s->err, MCP_ERR_MEMORY, "out of memory for the cost history");
+    s->room = room;
+    return MCP_OK;
+}
+
+/* One Adam step; *J is its cost. */
+static mcp_status step(search *s, int event, double *J)
+{
+    mcp_rollout_result result = {.gradient = s->gradient};
+    mcp_status         st = grow(s);
+    if (st == MCP_OK) st = sample(s, &result, &event);
+    if (st != MCP_OK) return st;
+    double norm = mcp_clip_norm(s->params, s->set->gradient_clip, s->gradient);
+    s->info->history[s->info->steps] = result.J;
+    s->info->rate_history[s->info->steps] = s->pace.step_size;
+    s->info->steps++;
+    *J = result.J;
+    mcp_adam_step(&s->adam, s->pace.step_size, s->gradient, s->theta);
+    if (!s->q->progress) return MCP_OK;
+    mcp_progress p = {.step = s->info->steps, .steps_max = s->steps_max, .cost = result.J, .cost_std = result.J_std,
+                      .best = isfinite(s->best_cost) ? s->best_cost : NAN, .step_size = s->pace.step_size,
+                      .dropout = drawable(s->pace.dropout), .gradient_norm = norm, .event = event,
+                      .seconds = seconds_since(&s->begun)};
+    s->stopped = s->q->progress(s->q->progress_context, &p) != 0;
+    return MCP_OK;
+}
+
+/* Warm start and fresh policies for a few steps each; theta becomes the best of them. */
+static mcp_status race(search *s, int warm)
+{
+    mcp_status st = MCP_OK;
+    for (int k = 0; k <= s->set->candidates && st == MCP_OK && !s->stopped; k++) {
+        double J;
+        mcp_adam_reset(&s->adam);
+        if (k > 0 || !warm) {
+            if (k > 0) st = fresh(s); /* candidate 0 is in theta already, drawn or warm */
+            if (st == MCP_OK) evaluate(s);
+        }
+        for (int i = 0; i < RACE_STEPS && st == MCP_OK && !s->stopped; i++) st = step(s, i == 0 ? 3 : 0, &J);
+        if (st == MCP_OK) evaluate(s);
+    }
+    if (st == MCP_OK) go_to_best(s);
+    return st;
+}
+
+static mcp_status descend(search *s)
+{
+    const mcp_optimise_settings *set = s->set;
+    const mcp_pace               start = s->pace;
+    const int                    every = set->evaluate_every > 0 ? set->evaluate_every : 50;
+    mcp_monitor                  monitor = mcp_monitor_make(set->step_size_min);
+    mcp_plateau                  plateau = mcp_plateau_make(set->gain, set->patience, set->step_size_min, s->best_cost);
+    mcp_status                   st = MCP_OK;
+    int                          lowered = 0, restarts = s->info->restarts, base = s->info->steps;
+    s->info->outcome = MCP_STEPS_MAX;
+    for (int i = 1; base + i <= s->steps_max && !s->stopped; i++) {
+        double      J;
+        mcp_verdict verdict = MCP_RULE_GO;
+        if (set->stop_rule == RULE_SCHEDULE) mcp_schedule_pace(&start, i - 1, s->steps_max - base, &s->pace);
+        if ((st = step(s, lowered, &J)) != MCP_OK) break;
+        lowered = 0;
+        if (s->info->restarts != restarts) { /* another policy: the rules begin anew */
+            restarts = s->info->restarts;
+            s->pace = start;
+            monitor = mcp_monitor_make(set->step_size_min);
+            plateau = mcp_plateau_make(set->gain, set->patience, set->step_size_min, INFINITY);
+            plateau.since = i;
+        }
+        if (set->stop_rule == RULE_MONITOR) verdict = mcp_monitor_step(&monitor, J, &s->pace);
+        else if (i % every == 0) {
+            double now = evaluate(s);
+            if (set->stop_rule == RULE_PLATEAU) verdict = mcp_plateau_step(&plateau, i, now, &s->pace);
+        }
+        if (verdict == MCP_RULE_STOP) {
+            s->info->outcome = MCP_CONVERGED;
+            break;
+        }
+        if (verdict != MCP_RULE_LOWERED) continue;
+        lowered = 1;
+        if (set->stop_rule == RULE_PLATEAU) go_to_best(s);
+        else mcp_adam_reset(&s->adam);
+    }
+    /* The monitor ends where it is, as the paper does; the others on the best of the fixed noise. */
+    double now = evaluate(s);
+    s->info->cost_last = now;
+    if ((set->stop_rule != RULE_MONITOR || !isfinite(now)) && isfinite(s->best_cost)) {
+        go_to_best(s);
+        s->info->cost_last = s->best_cost;
+    }
+    if (st == MCP_ERR_NUMERIC && isfinite(s->best_cost)) st = MCP_OK; /* a policy with finite costs is known: that one it is */
+    return st;
+}
+
+static size_t layout(search *s, char *mem)
+{
+    mcp_arena a = {mem, 0};
+    size_t    n = (size_t)s->params;
+    s->gradient = mcp_arena_doubles(&a, n);
+    s->best     = mcp_arena_doubles(&a, n);
+    s->rate     = mcp_arena_doubles(&a, n);
+    s->adam.m   = mcp_arena_doubles(&a, n);
+    s->adam.v   = mcp_arena_doubles(&a, n);
+    return a.used;
+}
+
+static mcp_status search_memory(search *s, void **memory)
+{
+    const mcp_program *p = s->q->system->controller;
+    mcp_status         st = mcp_block_alloc(memory, layout(s, NULL), s->err);
+    if (st != MCP_OK) return st;
+    s->adam = (mcp_adam){.n = s->params, .beta1 = s->set->beta1, .beta2 = s->set->beta2, .epsilon = s->set->epsilon};
+    layout(s, *memory);
+    s->adam.factor = s->rate;
+    for (int i = 0; i < s->params; i++) s->rate[i] = 1.0;
+    for (int k = 0; k < mcp_program_groups(p); k++) {
+        const mcp_param_group *g = mcp_program_group(p, k);
+        for (int i = 0; g->kind == MCP_RBF_WEIGHTS && i < g->count; i++) s->rate[g->offset + i] = s->set->weight_rate;
+    }
+    mcp_adam_reset(&s->adam);
+    return MCP_OK;
+}
+
+static mcp_status check_settings(const mcp_optimise_settings *o, mcp_error *err)
+{
+    if (!(o->step_size > 0.0) || !(o->beta1 >= 0.0 && o->beta1 < 1.0) || !(o->beta2 >= 0.0 && o->beta2 < 1.0) || !(o->epsilon > 0.0))
+        return mcp_fail(err, MCP_ERR_ARG, "optimise: step_size %g and epsilon %g must be above 0, beta1 %g and beta2 %g in [0, 1)", o->step_size,
+                        o->epsilon, o->beta1, o->beta2);
+    if (!(o->dropout >= 0.0 && o->dropout < 1.0)) return mcp_fail(err, MCP_ERR_ARG, "optimise: dropout = %g is outside [0, 1)", o->dropout);
+    if (o->steps_first < 1 || o->steps < 1) return mcp_fail(err, MCP_ERR_ARG, "optimise: at least one step is needed");
+    return MCP_OK;
+}
+
+/* The policy that worked on the plant stays unless the model promises enough. */
+static void keep_incumbent(search *s, const double *incumbent)
+{
+    double gain = (s->info->cost_first - s->info->cost_last) / fabs(s->info->cost_first);
+    if (!isfinite(s->info->cost_first) || gain > s->set->incumbent_gain) return;
+    memcpy(s->theta, incumbent, (size_t)s->params * sizeof *s->theta);
+    s->info->cost_last = s->info->cost_first;
+    if (!s->stopped) s->info->outcome = MCP_KEPT_INCUMBENT;
+}
+
+static mcp_status run(search *s, int warm, mcp_error *err)
+{
+    const mcp_optimise_request *q = s->q;
+    mcp_models                  models = {0};
+    double                     *incumbent = mcp_calloc((size_t)s->params + 1, sizeof *incumbent);
+    mcp_status                  st = incumbent ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the policy");
+    mcp_rollout_settings        r = {.particles = s->set->particles, .steps = q->system->steps, .block = s->set->block,
+                                     .true_state = q->true_state, .noisy = q->system->task->model.noisy,
+                                     .adjoint_clip = s->set->adjoint_clip};
+    if (st == MCP_OK && !warm) st = fresh(s);
+    if (st == MCP_OK) memcpy(incumbent, s->theta, (size_t)s->params * sizeof *incumbent);
+    if (st == MCP_OK) st = mcp_models_create(&models, q, s->theta, err);
+    if (st == MCP_OK) {
+        s->info->check_cosine = models.cosine;
+        s->info->tolerance = models.tolerance;
+        s->info->points = models.points;
+        st = mcp_rollout_create(&s->rollout, q->system, models.posterior, &r, q->pool, err);
+    }
+    if (st == MCP_OK) {
+        s->info->cost_first = evaluate(s);
+        if (s->set->candidates > 0) st = race(s, warm);
+    }
+    s->steps_max += s->info->steps; /* the race is on top */
+    if (st == MCP_OK) st = descend(s);
+    if (st == MCP_OK && s->stopped) s->info->outcome = MCP_INTERRUPTED;
+    if (st == MCP_OK && warm && q->incumbent_works) keep_incumbent(s, incumbent);
+    mcp_rollout_free(s->rollout);
+    mcp_models_free(&models);
+    mcp_free(incumbent);
+    return st;
+}
+
+mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *theta, mcp_optimise_info *info, mcp_error *err)
+{
+    const mcp_optimise_settings *set = &q->system->task->optimise;
+    mcp_optimise_info            unused;
+    void                        *memory = NULL;
+    search                       s = {.q = q, .set = set, .info = info ? info : &unused, .err = err, .theta = theta, .best_cost = INFINITY};
+    *s.info = (mcp_optimise_info){.check_cosine = NAN};
+    clock_gettime(CLOCK_MONOTONIC, &s.begun);
+    mcp_status st = check_settings(set, err);
+    if (st != MCP_OK) return st;
+    s.params    = mcp_program_params(q->system->controller);
+    s.steps_max = q->trial <= 1 ? set->steps_first : set->steps;
+    s.pace      = (mcp_pace){set->step_size, set->dropout};
+    if (s.params < 1) return mcp_fail(err, MCP_ERR_TASK, "policy: nothing in it can be learned (no rbf, mlp or param)");
+    st = search_memory(&s, &memory);
+    if (st == MCP_OK) st = run(&s, warm, err);
+    s.info->seconds = seconds_since(&s.begun);
+    if (st != MCP_OK || !info) {
+        mcp_free(s.info->history);
+        mcp_free(s.info->rate_history);
+        s.info->history = s.info->rate_history = NULL;
+    }
+    mcp_block_free(memory);
+    return st;
+}

@@ -1,0 +1,102 @@
+/* explore.c - the inputs of an exploration trial, u[T][nu]; fractions are of each input's limit L.
+ *   uniform   a L (2 r - 1), a new r every `hold` samples
+ *   sines     a L sum_i sin(2 pi f_i t), f_i uniform in [low, high] Hz
+ *   triangle  +-a L tri(t/P) + noise L e, period P uniform in [low, high] s; it starts at a peak of either sign, so that an
+ *             input that is integrated by the plant (a motor angle moved by increments) swings about its start
+ *   file      the rows of a CSV file; exploration trial k takes the k-th T rows when there are that many, else the first T
+ * All are clamped to +-L. Every number is keyed by (seed, trial, time or index, input). */
+#include <math.h>
+#include <string.h>
+
+#include "io/csv.h"
+#include "math/arena.h"
+#include "math/rng.h"
+#include "plant/plant.h"
+#include "plant/path.h"
+
+static const double TWO_PI = 6.283185307179586476925286766559;
+
+static double uniform(const mcp_stream *s, int index, int input)
+{
+    double r;
+    mcp_rng_uniforms(s, (uint32_t)index, (uint32_t)input, 0, 1, &r);
+    return r;
+}
+
+static void fill_uniform(const mcp_task *t, const mcp_stream *s, int i, int T, double *u)
+{
+    int hold = t->explore.hold > 0 ? t->explore.hold : 1;
+    for (int k = 0; k < T; k++) u[k * t->nu + i] = t->explore.amplitude * t->input[i].limit * (2.0 * uniform(s, k / hold, i) - 1.0);
+}
+
+static void fill_sines(const mcp_task *t, const mcp_stream *s, int i, int T, double *u)
+{
+    const mcp_task_explore *e = &t->explore;
+    for (int k = 0; k < T; k++) u[k * t->nu + i] = 0.0;
+    for (int j = 0; j < e->sines; j++) {
+        double f = e->low + (e->high - e->low) * uniform(s, j, i);
+        for (int k = 0; k < T; k++) u[k * t->nu + i] += e->amplitude * t->input[i].limit * sin(TWO_PI * f * k / t->rate);
+    }
+}
+
+static void fill_triangle(const mcp_task *t, const mcp_stream *s, int i, int T, double *u)
+{
+    const mcp_task_explore *e = &t->explore;
+    double period = e->low + (e->high - e->low) * uniform(s, 0, i);
+    double sign   = uniform(s, 1, i) < 0.5 ? -1.0 : 1.0;
+    for (int k = 0; k < T; k++) {
+        double phase = k / (t->rate * period), r;
+        double wave  = 4.0 * fabs(phase - floor(phase) - 0.5) - 1.0; /* 1 at phase 0, -1 at 1/2 */
+        mcp_rng_normals(s, (uint32_t)k, (uint32_t)(MCP_MAX_INPUT + i), 0, 1, &r);
+        u[k * t->nu + i] = t->input[i].limit * (sign * e->amplitude * wave + e->noise * r);
+    }
+}
+
+static mcp_status fill_file(const mcp_task *t, uint32_t trial, int T, double *u, mcp_error *err)
+{
+    mcp_csv   *table = NULL;
+    char      *path = mcp_path_beside(t->file, t->explore.file);
+    if (!path) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the path of the exploration file");
+    mcp_status st = mcp_csv_read(&table, path, err);
+    if (st != MCP_OK) goto done;
+    if (table->rows < T) {
+        st = mcp_fail(err, MCP_ERR_IO, "%s: %d rows, but a trial of %g s at %g Hz needs %d", path, table->rows, t->trial, t->rate, T);
+        goto done;
+    }
+    size_t from = table->rows / T > (int)trial ? (size_t)trial * (size_t)T : 0;
+    for (int i = 0; i < t->nu && st == MCP_OK; i++) {
+        int col = mcp_csv_find(table, t->input[i].name);
+        if (col < 0) st = mcp_fail(err, MCP_ERR_IO, "%s: no column named %s; its first line must name every input", path, t->input[i].name);
+        for (int k = 0; k < T && st == MCP_OK; k++) {
+            u[k * t->nu + i] = table->value[(from + (size_t)k) * (size_t)table->columns + (size_t)col];
+            if (!isfinite(u[k * t->nu + i]))
+                st = mcp_fail(err, MCP_ERR_IO, "%s: column %s, row %d is not a finite number", path, t->input[i].name, (int)from + k + 1);
+        }
+    }
+done:
+    mcp_csv_free(table);
+    mcp_free(path);
+    return st;
+}
+
+mcp_status mcp_explore_inputs(const mcp_task *task, uint64_t seed, uint32_t trial, double *u, mcp_error *err)
+{
+    int        T = mcp_task_steps(task);
+    mcp_stream s = {.seed = seed, .trial = trial, .step = 0, .purpose = MCP_RNG_EXPLORE};
+
+    if (task->explore.type == MCP_EXPLORE_FILE) {
+        mcp_status st = fill_file(task, trial, T, u, err);
+        if (st != MCP_OK) return st;
+    }
+    for (int i = 0; i < task->nu; i++) {
+        double limit = task->input[i].limit;
+        switch (task->explore.type) {
+        case MCP_EXPLORE_UNIFORM: fill_uniform(task, &s, i, T, u); break;
+        case MCP_EXPLORE_SINES: fill_sines(task, &s, i, T, u); break;
+        case MCP_EXPLORE_TRIANGLE: fill_triangle(task, &s, i, T, u); break;
+        case MCP_EXPLORE_FILE: break;
+        }
+        for (int k = 0; k < T; k++) u[k * task->nu + i] = fmax(-limit, fmin(limit, u[k * task->nu + i]));
+    }
+    return MCP_OK;
+}

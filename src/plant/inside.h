@@ -1,0 +1,37 @@
+/* inside.h - what the files of this folder share. */
+#ifndef MCP_PLANT_INSIDE_H
+#define MCP_PLANT_INSIDE_H
+
+#include "plant/plant.h"
+
+/* Each kind of plant fills ops and context. */
+mcp_status mcp_ode_plant(const mcp_system *s, mcp_plant_ops *ops, void **context, mcp_error *err);
+mcp_status mcp_mujoco_plant(const mcp_system *s, mcp_plant_ops *ops, void **context, mcp_error *err);
+mcp_status mcp_replay_plant(const mcp_system *s, mcp_plant_ops *ops, void **context, mcp_error *err);
+mcp_status mcp_wire_plant(const mcp_system *s, mcp_plant_ops *ops, void **context, mcp_error *err);
+
+/* A builder that knows the task's constants and, as inputs in this order, its states and inputs. */
+mcp_status mcp_plant_builder(mcp_builder **out, const mcp_task *task, mcp_error *err);
+
+/* Numbers a program needs to run one sample after another. */
+typedef struct {
+    const mcp_program *program;
+    double            *in, *out, *mem, *work;
+} mcp_runner;
+mcp_status mcp_runner_create(mcp_runner *r, const mcp_program *p, mcp_error *err);
+void       mcp_runner_free(mcp_runner *r);
+void       mcp_runner_step(mcp_runner *r, const double *theta, int first); /* in -> out */
+
+struct mcp_plant {
+    const mcp_system *system;
+    mcp_plant_ops     ops;
+    void             *context;
+    mcp_runner        controller, actuator, events, integrate;
+    mcp_program      *safe; /* safe input as an expression of the observed state and the last input; NULL: zero or hold */
+    mcp_runner        safe_runner;
+    int               hold;
+    double           *theta0;  /* parameters while exploring: the observer does not use them */
+    double           *explore; /* [T][nu] */
+};
+
+#endif

@@ -1,0 +1,142 @@
+/* plant.c - open the plant a task names, or wrap the user's own. */
+#include "plant/plant.h"
+
+#include <string.h>
+
+#include "math/arena.h"
+#include "plant/inside.h"
+
+mcp_status mcp_runner_create(mcp_runner *r, const mcp_program *p, mcp_error *err)
+{
+    size_t in = (size_t)mcp_program_inputs(p), out = (size_t)mcp_program_outputs(p), mem = (size_t)mcp_program_memory(p);
+    size_t n = in + out + mem + mcp_program_work(p) + 1;
+    *r = (mcp_runner){.program = p, .in = mcp_calloc(n, sizeof(double))};
+    if (!r->in) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a program's numbers");
+    r->out  = r->in + in;
+    r->mem  = r->out + out;
+    r->work = r->mem + mem;
+    return MCP_OK;
+}
+
+void mcp_runner_free(mcp_runner *r)
+{
+    mcp_free(r->in);
+    *r = (mcp_runner){0};
+}
+
+void mcp_runner_step(mcp_runner *r, const double *theta, int first)
+{
+    mcp_program_step(r->program, theta, first, r->in, r->mem, r->out, r->work);
+}
+
+mcp_status mcp_plant_builder(mcp_builder **out, const mcp_task *task, mcp_error *err)
+{
+    mcp_status st = mcp_builder_create(out, err);
+    if (st == MCP_OK) st = mcp_builder_constant(*out, "Ts", 1.0 / task->rate, err);
+    for (int i = 0; st == MCP_OK && i < task->constants.n; i++) {
+        const mcp_named_expr *c = &task->constants.item[i];
+        st = mcp_builder_define(*out, c->name, c->expr.text, c->expr.at, err);
+    }
+    for (int i = 0; st == MCP_OK && i < task->nx; i++) st = mcp_builder_input(*out, task->state[i], err);
+    for (int i = 0; st == MCP_OK && i < task->nu; i++) st = mcp_builder_input(*out, task->input[i].name, err);
+    if (st != MCP_OK) {
+        mcp_builder_free(*out);
+        *out = NULL;
+    }
+    return st;
+}
+
+/* The safe input: zero (also when absent), hold, or an expression of the observed state and the last input. */
+static mcp_status compile_safe(mcp_plant *p, mcp_error *err)
+{
+    const mcp_task *task = p->system->task;
+    const mcp_expr *e = &task->fail_safe;
+    mcp_builder    *b = NULL;
+    if (!e->text || !strcmp(e->text, "zero")) return MCP_OK;
+    if (!strcmp(e->text, "hold")) {
+        p->hold = 1;
+        return MCP_OK;
+    }
+    mcp_status st = mcp_plant_builder(&b, task, err);
+    if (st == MCP_OK) st = mcp_builder_output(b, "safe_input", e->text, e->at, err);
+    if (st == MCP_OK) st = mcp_builder_finish(b, &p->safe, err);
+    if (st == MCP_OK) st = mcp_runner_create(&p->safe_runner, p->safe, err);
+    mcp_builder_free(b);
+    return st;
+}
+
+static mcp_status prepare(mcp_plant *p, mcp_error *err)
+{
+    const mcp_system *s = p->system;
+    mcp_status        st;
+    if ((st = mcp_runner_create(&p->controller, s->controller, err)) != MCP_OK) return st;
+    if ((st = mcp_runner_create(&p->actuator, s->actuator, err)) != MCP_OK) return st;
+    if ((st = mcp_runner_create(&p->events, s->events, err)) != MCP_OK) return st;
+    if ((st = mcp_runner_create(&p->integrate, s->integrate, err)) != MCP_OK) return st;
+    if ((st = compile_safe(p, err)) != MCP_OK) return st;
+    p->theta0  = mcp_calloc((size_t)mcp_program_params(s->controller) + 1, sizeof(double));
+    p->explore = mcp_calloc((size_t)s->steps * (size_t)s->nu + 1, sizeof(double));
+    return p->theta0 && p->explore ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a plant");
+}
+
+static mcp_status open_kind(mcp_plant *p, mcp_error *err)
+{
+    const mcp_task *task = p->system->task;
+    switch (task->plant.type) {
+    case MCP_PLANT_ODE: return mcp_ode_plant(p->system, &p->ops, &p->context, err);
+    case MCP_PLANT_MUJOCO: return mcp_mujoco_plant(p->system, &p->ops, &p->context, err);
+    case MCP_PLANT_FILE: return mcp_replay_plant(p->system, &p->ops, &p->context, err);
+    case MCP_PLANT_EXEC:
+    case MCP_PLANT_UDP:
+    case MCP_PLANT_TCP:
+    case MCP_PLANT_SERIAL: return mcp_wire_plant(p->system, &p->ops, &p->context, err);
+    case MCP_PLANT_CALLBACK: break;
+    }
+    return mcp_fail(err, MCP_ERR_ARG, "%s: the task names no plant that can be opened; give it plant: {ode: ...} or another "
+                    "kind, or pass your own functions to mcp_plant_from_ops", task->file ? task->file : "task");
+}
+
+static mcp_status create(mcp_plant **out, const mcp_system *system, const mcp_plant_ops *ops, void *context, mcp_error *err)
+{
+    mcp_plant *p = mcp_calloc(1, sizeof *p);
+    *out = NULL;
+    if (!p) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a plant");
+    p->system = system;
+    mcp_status st = prepare(p, err);
+    if (st == MCP_OK && !ops) st = open_kind(p, err);
+    if (st == MCP_OK && ops) {
+        p->ops     = *ops;
+        p->context = context;
+    }
+    if (st != MCP_OK) {
+        mcp_plant_close(p);
+        return st;
+    }
+    *out = p;
+    return MCP_OK;
+}
+
+mcp_status mcp_plant_open(mcp_plant **out, const mcp_system *system, mcp_error *err)
+{
+    return create(out, system, NULL, NULL, err);
+}
+
+mcp_status mcp_plant_from_ops(mcp_plant **out, const mcp_system *system, const mcp_plant_ops *ops, void *context, mcp_error *err)
+{
+    return create(out, system, ops, context, err);
+}
+
+void mcp_plant_close(mcp_plant *p)
+{
+    if (!p) return;
+    if (p->ops.destroy) p->ops.destroy(p->context);
+    mcp_runner_free(&p->controller);
+    mcp_runner_free(&p->actuator);
+    mcp_runner_free(&p->events);
+    mcp_runner_free(&p->integrate);
+    mcp_runner_free(&p->safe_runner);
+    mcp_program_free(p->safe);
+    mcp_free(p->theta0);
+    mcp_free(p->explore);
+    mcp_free(p);
+}

@@ -1,0 +1,261 @@
+/* run.c - one trial: measure, observe, decide, clamp, act, log, watch the limits, until the trial is over.
+ * Every way out of the loop sends the safe input: the end, a limit, a plant that ends the trial or is lost, a stop. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "plant/inside.h"
+
+static const double TWO_PI = 6.283185307179586476925286766559;
+
+typedef struct {
+    mcp_plant        *p;
+    const mcp_system *s;
+    const double     *theta;
+    mcp_trial        *out;
+    mcp_sample        sample;
+    double            u[MCP_MAX_INPUT], last[MCP_MAX_INPUT]; /* command of this sample, of the one before (0 at first) */
+    double            carried[MCP_MAX_STATE];                /* exploration: states that follow from the inputs */
+    double            sum, sum2, answer;                     /* timing, over paced samples */
+    int               periods, answers;
+    double            sent;                                  /* when the command before the last sample left */
+} trial_run;
+
+static void forget(mcp_sample *s)
+{
+    memset(s, 0, sizeof *s);
+    for (int i = 0; i < MCP_MAX_STATE; i++) s->truth[i] = s->measured[i] = NAN;
+    for (int i = 0; i < MCP_MAX_INPUT; i++) s->applied[i] = NAN;
+    s->wall = s->late = s->answer = NAN;
+}
+
+/* A sensor that wraps at +-pi is unwrapped here: the turn nearest to the sample before. */
+static mcp_status record(trial_run *r, mcp_error *err)
+{
+    mcp_trial  *t = r->out;
+    mcp_sample *s = &r->sample;
+    int         k = t->samples;
+
+    for (int i = 0; i < t->ny; i++) {
+        const mcp_task_channel *c = &r->s->task->measured[i];
+        if (!isfinite(s->measured[i]))
+            return mcp_fail(err, MCP_ERR_PLANT, "the plant measured %s = %g at sample %d; a trial needs finite numbers, so it was "
+                            "ended there", c->name, s->measured[i], k);
+        if (c->angle && k) {
+            double before = t->measured[(k - 1) * t->ny + i];
+            s->measured[i] += TWO_PI * round((before - s->measured[i]) / TWO_PI);
+        }
+        t->measured[k * t->ny + i] = s->measured[i];
+    }
+    memcpy(t->truth + k * t->nx, s->truth, (size_t)t->nx * sizeof(double));
+    for (int i = 0; i < t->nu; i++) t->input[k * t->nu + i] = t->applied[k * t->nu + i] = NAN;
+    t->t[k]    = s->time;
+    t->wall[k] = s->wall;
+    t->samples++;
+    return MCP_OK;
+}
+
+static void record_applied(trial_run *r)
+{
+    mcp_trial *t = r->out;
+    int        k = t->samples - 1; /* the sample whose command was just carried out */
+    for (int i = 0; i < t->nu; i++) {
+        double given = r->sample.applied[i];
+        t->applied[k * t->nu + i] = isnan(given) ? r->p->actuator.out[i] : given;
+    }
+}
+
+static void record_timing(trial_run *r)
+{
+    mcp_timing *m = &r->out->timing;
+    mcp_sample *s = &r->sample;
+    if (isnan(s->wall)) return;
+    m->paced = 1;
+    m->misses += s->missed;
+    if (s->late > m->late_max) m->late_max = s->late;
+    if (!isnan(s->answer)) {
+        r->answer += s->answer;
+        r->answers++;
+        if (s->answer > m->answer_max) m->answer_max = s->answer;
+    }
+    if (isnan(s->late)) return;
+    double sent = (r->out->samples - 1) * r->s->ts + s->late; /* the command of the sample before left then */
+    if (!isnan(r->sent)) {
+        double period = sent - r->sent;
+        r->sum += period;
+        r->sum2 += period * period;
+        r->periods++;
+    }
+    r->sent = sent;
+}
+
+static void finish_timing(trial_run *r)
+{
+    mcp_timing *m = &r->out->timing;
+    if (r->answers) m->answer_mean = r->answer / r->answers;
+    if (!r->periods) return;
+    m->period_mean = r->sum / r->periods;
+    m->period_std  = sqrt(fmax(0.0, r->sum2 / r->periods - m->period_mean * m->period_mean));
+}
+
+/* Observer and policy on this sample; then clamp and slew limit. */
+static mcp_status decide(trial_run *r, mcp_error *err)
+{
+    mcp_trial  *t = r->out;
+    mcp_runner *c = &r->p->controller;
+    int         k = t->samples - 1, nu = t->nu;
+
+    memcpy(c->in, t->measured + k * t->ny, (size_t)t->ny * sizeof(double));
+    mcp_runner_step(c, r->theta ? r->theta : r->p->theta0, k == 0);
+    memcpy(t->observed + k * t->nx, c->out + nu, (size_t)t->nx * sizeof(double));
+    /* The controller carries known states by its own commands; while exploring they follow from the exploration's. */
+    for (int i = 0; i < t->nx && !r->theta && k; i++)
+        if (r->s->observed[i] == 2) t->observed[k * t->nx + i] = r->carried[i];
+    for (int i = 0; i < nu; i++) {
+        const mcp_task_input *in = &r->s->task->input[i];
+        double u = r->theta ? c->out[i] : k < r->s->steps ? r->p->explore[k * nu + i] : r->last[i];
+        if (isnan(u))
+            return mcp_fail(err, MCP_ERR_NUMERIC, "the policy's %s is not a number at sample %d; the trial was ended there", in->name, k);
+        u = fmax(-in->limit, fmin(in->limit, u));
+        if (in->slew > 0.0) {
+            double most = in->slew * r->s->ts;
+            u = fmax(r->last[i] - most, fmin(r->last[i] + most, u));
+        }
+        r->u[i] = u;
+    }
+    return MCP_OK;
+}
+
+static int limit_hit(trial_run *r, const double *x)
+{
+    mcp_runner *e = &r->p->events;
+    int         nx = r->s->nx, nu = r->s->nu;
+    memcpy(e->in, x, (size_t)nx * sizeof(double));
+    memcpy(e->in + nx, r->u, (size_t)nu * sizeof(double));
+    mcp_runner_step(e, NULL, r->out->samples == 1);
+    for (int i = 0; i < r->s->task->limits; i++)
+        if (e->out[1 + i] != 0.0) return i + 1;
+    return 0;
+}
+
+/* Limits act on the true state when the plant tells it, else on what is observed and on what is measured. */
+static int watch_limits(trial_run *r)
+{
+    mcp_trial    *t = r->out;
+    int           k = t->samples - 1, known = 1, hit;
+    const double *z = t->observed + k * t->nx;
+    double        x[MCP_MAX_STATE], before[MCP_MAX_STATE];
+    if (!r->s->task->limits) return 0;
+    for (int i = 0; i < t->nx; i++) known &= isfinite(t->truth[k * t->nx + i]) != 0;
+    if (known) return limit_hit(r, t->truth + k * t->nx);
+
+    int slots = mcp_program_memory(r->s->events);
+    memcpy(x, z, (size_t)t->nx * sizeof(double));
+    for (int i = 0; i < t->ny; i++) x[r->s->task->measured[i].state] = t->measured[k * t->ny + i];
+    if (slots <= MCP_MAX_STATE) memcpy(before, r->p->events.mem, (size_t)slots * sizeof(double));
+    if ((hit = limit_hit(r, x))) return hit;
+    if (slots <= MCP_MAX_STATE) memcpy(r->p->events.mem, before, (size_t)slots * sizeof(double));
+    return limit_hit(r, z);
+}
+
+static void end(trial_run *r, const char *prefix, const char *reason)
+{
+    r->out->ended = 1;
+    snprintf(r->out->reason, sizeof r->out->reason, "%s%s", prefix, reason);
+}
+
+static void safe_input(trial_run *r, double *safe)
+{
+    mcp_plant *p = r->p;
+    mcp_trial *t = r->out;
+    double     value = 0.0;
+    if (p->safe && t->samples) {
+        memcpy(p->safe_runner.in, t->observed + (t->samples - 1) * t->nx, (size_t)t->nx * sizeof(double));
+        memcpy(p->safe_runner.in + t->nx, r->last, (size_t)t->nu * sizeof(double));
+        mcp_runner_step(&p->safe_runner, NULL, 1);
+        value = isfinite(p->safe_runner.out[0]) ? p->safe_runner.out[0] : 0.0;
+    }
+    for (int i = 0; i < t->nu; i++) {
+        double limit = r->s->task->input[i].limit;
+        safe[i] = fmax(-limit, fmin(limit, p->hold ? r->last[i] : value));
+    }
+}
+
+/* Next value of the states whose transition is known, from what is observed and what the actuators get. */
+static void carry(trial_run *r)
+{
+    mcp_runner *i = &r->p->integrate;
+    int         nx = r->s->nx, nu = r->s->nu, k = r->out->samples - 1;
+    memcpy(i->in, r->out->observed + k * nx, (size_t)nx * sizeof(double));
+    memcpy(i->in + nx, r->p->actuator.out, (size_t)nu * sizeof(double));
+    memset(i->in + nx + nu, 0, (size_t)r->s->ngp * sizeof(double));
+    mcp_runner_step(i, NULL, k == 0);
+    memcpy(r->carried, i->out, (size_t)nx * sizeof(double));
+}
+
+/* Carries out the command of sample k and takes sample k+1. */
+static mcp_status act(trial_run *r, mcp_error *err)
+{
+    mcp_trial *t = r->out;
+    int        k = t->samples - 1, nu = t->nu;
+    memcpy(t->input + k * nu, r->u, (size_t)nu * sizeof(double));
+    memcpy(r->p->actuator.in, r->u, (size_t)nu * sizeof(double));
+    mcp_runner_step(&r->p->actuator, NULL, k == 0);
+    memcpy(r->last, r->u, (size_t)nu * sizeof(double));
+    if (!r->theta) carry(r);
+    forget(&r->sample);
+    mcp_status st = r->p->ops.step(r->p->context, r->u, &r->sample, err);
+    record_applied(r);
+    if (st == MCP_OK) record_timing(r);
+    return st;
+}
+
+static mcp_status loop(trial_run *r, mcp_tick_fn *tick, void *tick_context, mcp_error *err)
+{
+    for (;;) {
+        mcp_status st = record(r, err);
+        if (st != MCP_OK) return st;
+        if ((st = decide(r, err)) != MCP_OK) return st;
+        int limit = watch_limits(r);
+        if (limit) {
+            const mcp_task_limit *l = &r->s->task->limit[limit - 1];
+            end(r, "limit ", l->name ? l->name : l->when.text);
+        } else if (r->sample.ended) {
+            end(r, "", r->sample.reason[0] ? r->sample.reason : "ended by the plant");
+        }
+        int stop = tick ? tick(tick_context, r->out) : 0;
+        if (r->out->ended || r->out->samples > r->s->steps) return MCP_OK;
+        if (stop) {
+            end(r, "", "stopped");
+            return mcp_fail(err, MCP_ERR_STOPPED, "stopped at %.3f s of the trial", r->sample.time);
+        }
+        if ((st = act(r, err)) != MCP_OK) return st;
+    }
+}
+
+mcp_status mcp_plant_run(mcp_plant *p, const double *theta, uint64_t seed, uint32_t trial, uint32_t run, mcp_tick_fn *tick,
+                         void *tick_context, mcp_trial *out, mcp_error *err)
+{
+    const mcp_task *task = p->system->task;
+    double          x0[MCP_MAX_STATE], safe[MCP_MAX_INPUT];
+    trial_run       r = {.p = p, .s = p->system, .theta = theta, .out = out, .sent = NAN};
+    mcp_status      st, stopped;
+
+    out->samples = out->ended = 0;
+    out->reason[0] = 0;
+    out->explored  = theta == NULL;
+    out->timing    = (mcp_timing){0};
+    if (out->capacity <= p->system->steps)
+        return mcp_fail(err, MCP_ERR_ARG, "the trial has room for %d samples, it needs %d", out->capacity, p->system->steps + 1);
+    if (!theta && (st = mcp_explore_inputs(task, seed, trial, p->explore, err)) != MCP_OK) return st;
+    mcp_start_draw(task, !theta && task->explore.start.parts ? &task->explore.start : &task->start, seed, trial, run, x0);
+
+    forget(&r.sample);
+    st = p->ops.reset(p->context, x0, seed, trial, run, &r.sample, err);
+    if (st == MCP_OK) st = loop(&r, tick, tick_context, err);
+    if (st != MCP_OK && !out->ended) end(&r, "", st == MCP_ERR_NUMERIC ? "numbers not finite" : "plant lost");
+    finish_timing(&r);
+    safe_input(&r, safe);
+    stopped = p->ops.stop(p->context, safe, st == MCP_OK ? err : NULL);
+    return st == MCP_OK ? stopped : st;
+}

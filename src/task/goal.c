@@ -1,0 +1,226 @@
+/* goal.c - constants, policy, start, exploration, limits: what is wanted and how to begin. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "task/keys.h"
+
+mcp_status mcp_read_constants(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+{
+    mcp_task  *t = base;
+    mcp_status st = mcp_expect(r, n, MCP_NODE_MAP, key->form);
+    for (mcp_node *c = n->first; c && st == MCP_OK; c = c->next)
+        if (mcp_is_reserved(c->key)) return mcp_fail_at(r->err, c->key_at, "found \"%s\", expected a name that is not a word of the expression language", c->key);
+    return st == MCP_OK ? mcp_read_exprs(r, n, &t->constants) : st;
+}
+
+/* limit*tanh(rbf(200, ...)[k]/limit) on all states, angles as sine and cosine. */
+static mcp_status natural_policy(mcp_reader *r, mcp_node *n)
+{
+    const mcp_task *t = r->task;
+    char            text[4096], list[3500];
+    size_t          used = 0;
+    for (int i = 0; i < t->nx && used < sizeof list - 160; i++) {
+        const char *s = t->state[i], *comma = i ? ", " : "";
+        used += (size_t)(t->state_angle[i] ? snprintf(list + used, sizeof list - used, "%ssin(%s), cos(%s)", comma, s, s)
+                                           : snprintf(list + used, sizeof list - used, "%s%s", comma, s));
+    }
+    for (int k = 0; k < t->nu; k++) {
+        char which[16] = "";
+        if (t->nu > 1) snprintf(which, sizeof which, "[%d]", k + 1);
+        snprintf(text, sizeof text, "%.17g*tanh(rbf(200, %s)%s/%.17g)", t->input[k].limit, list, which, t->input[k].limit);
+        mcp_status st = mcp_fill(r, n, t->input[k].name, text);
+        if (st != MCP_OK) return st;
+    }
+    return MCP_OK;
+}
+
+mcp_status mcp_read_policy(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+{
+    mcp_task  *t = base;
+    mcp_status st = MCP_OK;
+    if (n->kind == MCP_NODE_MAP && !n->count) st = natural_policy(r, n);
+    if (st == MCP_OK && n->kind == MCP_NODE_SCALAR && t->nu == 1) { /* one input: its name need not be said */
+        if (!(t->policy.item = mcp_bag_get(r->bag, 1, sizeof(mcp_named_expr)))) return mcp_read_memory(r);
+        t->policy.n            = 1;
+        t->policy.item[0].name = t->input[0].name;
+        return mcp_read_expr(r, n, &t->policy.item[0].expr);
+    }
+    if (st == MCP_OK) st = mcp_expect(r, n, MCP_NODE_MAP, key->form);
+    if (st == MCP_OK) st = mcp_read_exprs(r, n, &t->policy);
+    if (st != MCP_OK) return st;
+    const char *names[MCP_MAX_INPUT];
+    for (int k = 0; k < t->nu; k++) names[k] = t->input[k].name;
+    for (mcp_node *c = n->first; c; c = c->next)
+        if (mcp_task_find_input(t, c->key) < 0) {
+            const char *near = mcp_nearest(c->key, names, t->nu);
+            return mcp_fail_at(r->err, c->key_at, "found \"%s\" in policy, expected the name of an input%s%s%s", c->key,
+                               near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+        }
+    for (int k = 0; k < t->nu; k++)
+        if (!mcp_node_find(n, names[k])) return mcp_fail_at(r->err, n->at, "policy: input \"%s\" is missing, expected an expression for each input", names[k]);
+    return MCP_OK;
+}
+
+/* Start distributions ------------------------------------------------------------------------------------------------ */
+
+static mcp_status per_state(mcp_reader *r, mcp_node *n, const mcp_key *key, double *out)
+{
+    return mcp_read_vector(r, n, key, r->task->nx, (const char *const *)r->task->state, 0.0, out);
+}
+
+static mcp_status read_per_state(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+{
+    double **out = (double **)(void *)((char *)base + key->offset);
+    if (!*out && !(*out = mcp_bag_get(r->bag, (size_t)r->task->nx, sizeof **out))) return mcp_read_memory(r);
+    return per_state(r, n, key, *out);
+}
+
+typedef struct {
+    double  weight;
+    double *mean, *std;
+} part_row;
+
+#define ANY -1e9, 1e9
+const mcp_key mcp_part_table[] = {
+    {"weight", KEY_NUMBER, offsetof(part_row, weight), 0, 1e6, OPEN_LO, .fallback = "1", .about = "relative weight of this part"},
+    {"mean", KEY_OWN, offsetof(part_row, mean), ANY, .fallback = "0", .read = read_per_state, .form = "a list, or state: number", .about = "mean of each state"},
+    {"std", KEY_OWN, offsetof(part_row, std), 0, 1e9, .required = 1, .read = read_per_state, .form = "a number, a list, or state: number", .about = "standard deviation of each state"},
+    MCP_KEY_END,
+};
+
+static mcp_status read_mixture(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+{
+    mcp_task_start *s = base;
+    size_t          nx = (size_t)r->task->nx, parts = (size_t)n->count;
+    mcp_status      st = mcp_expect(r, n, MCP_NODE_LIST, key->form);
+    double          sum = 0.0;
+    if (st != MCP_OK) return st;
+    if (!parts || parts > MCP_MAX_LIST) return mcp_read_fail(r, n, "1 to 64 parts");
+    s->weight = mcp_bag_get(r->bag, parts, sizeof *s->weight);
+    s->mean   = mcp_bag_get(r->bag, parts * nx, sizeof *s->mean);
+    s->std    = mcp_bag_get(r->bag, parts * nx, sizeof *s->std);
+    if (!s->weight || !s->mean || !s->std) return mcp_read_memory(r);
+    for (mcp_node *c = n->first; c; c = c->next) {
+        part_row row = {0.0, s->mean + (size_t)c->index * nx, s->std + (size_t)c->index * nx};
+        if ((st = mcp_keys_read(r, c, mcp_part_table, &row)) != MCP_OK) return st;
+        sum += s->weight[c->index] = row.weight;
+    }
+    for (size_t i = 0; i < parts; i++) s->weight[i] /= sum;
+    s->type  = MCP_START_MIXTURE;
+    s->parts = (int)parts;
+    return MCP_OK;
+}
+
+#define AT(field) offsetof(mcp_task_start, field)
+const mcp_key mcp_start_table[] = {
+    {"mean", KEY_OWN, AT(mean), ANY, .read = read_per_state, .form = "a list, or state: number", .about = "Gaussian: mean of each state; default 0"},
+    {"std", KEY_OWN, AT(std), 0, 1e9, .read = read_per_state, .form = "a number, a list, or state: number", .about = "Gaussian: standard deviation of each state"},
+    {"low", KEY_OWN, AT(low), ANY, .read = read_per_state, .form = "a list, or state: number", .about = "uniform: lower end for each state; default 0"},
+    {"high", KEY_OWN, AT(high), ANY, .read = read_per_state, .form = "a list, or state: number", .about = "uniform: upper end for each state; default 0"},
+    {"mixture", KEY_OWN, 0, .read = read_mixture, .table = mcp_part_table, .form = "a list of {weight, mean, std}", .about = "several Gaussians instead of one"},
+    MCP_KEY_END,
+};
+#undef AT
+
+static mcp_status read_distribution(mcp_reader *r, mcp_node *n, mcp_task_start *s)
+{
+    size_t     nx = (size_t)r->task->nx;
+    mcp_status st = mcp_keys_read(r, n, mcp_start_table, s);
+    if (st != MCP_OK) return st;
+    int gaussian = mcp_node_find(n, "std") || mcp_node_find(n, "mean"), uniform = s->low || s->high, mixture = s->parts > 0;
+    if (gaussian + uniform + mixture != 1 || (gaussian && !mcp_node_find(n, "std")) || (uniform && (!s->low || !s->high))) {
+        char path[128];
+        return mcp_fail_at(r->err, n->at, "%s: expected mean and std (Gaussian), low and high (uniform), or mixture: found %s",
+                           mcp_node_path(n, path, sizeof path), n->count ? "another set of keys" : "no keys");
+    }
+    if (mixture) return MCP_OK;
+    s->parts = 1;
+    if (!(s->weight = mcp_bag_get(r->bag, 1, sizeof *s->weight))) return mcp_read_memory(r);
+    s->weight[0] = 1.0;
+    if (gaussian) {
+        s->type = MCP_START_GAUSSIAN;
+        if (!s->mean && !(s->mean = mcp_bag_get(r->bag, nx, sizeof *s->mean))) return mcp_read_memory(r);
+        return MCP_OK;
+    }
+    s->type = MCP_START_UNIFORM;
+    for (size_t i = 0; i < nx; i++)
+        if (s->low[i] > s->high[i])
+            return mcp_fail_at(r->err, n->at, "start: found low %g above high %g for \"%s\", expected low <= high", s->low[i], s->high[i], r->task->state[i]);
+    return MCP_OK;
+}
+
+mcp_status mcp_read_start(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+{
+    return read_distribution(r, n, (mcp_task_start *)(void *)((char *)base + key->offset));
+}
+
+/* Exploration -------------------------------------------------------------------------------------------------------- */
+
+/* [low, high] with 0 < low <= high. */
+static mcp_status read_pair(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+{
+    mcp_task_explore *e = base;
+    double            v[2];
+    mcp_status        st = mcp_expect(r, n, MCP_NODE_LIST, key->form);
+    if (st == MCP_OK) st = mcp_read_vector(r, n, key, 2, (const char *const[]){"low", "high"}, 0.0, v);
+    if (st != MCP_OK) return st;
+    if (v[0] > v[1]) return mcp_read_fail(r, n, "[low, high] with low <= high");
+    e->low  = v[0];
+    e->high = v[1];
+    if (!strcmp(key->name, "frequency") && v[1] > 0.5 * r->task->rate)
+        return mcp_fail_at(r->err, n->at, "explore.frequency: found %g Hz, expected at most half the rate (%g Hz)", v[1], 0.5 * r->task->rate);
+    return MCP_OK;
+}
+
+#define AT(field) offsetof(mcp_task_explore, field)
+const mcp_key mcp_explore_table[] = {
+    {"type", KEY_CHOICE, AT(type), .required = 1, .choices = "uniform|sines|triangle|file", .about = "uniform: white random input; sines: a sum of sines; triangle: triangular waves plus noise; file: recorded inputs. Default: uniform when every state is measured, else sines (differences of positions halve the gain a white input shows)"},
+    {"trials", KEY_INT, AT(trials), 1, 100, .fallback = "1", .about = "exploration trials before the first policy"},
+    {"amplitude", KEY_NUMBER, AT(amplitude), 0, 1, OPEN_LO, .only = "uniform|sines|triangle", .unit = "of the limit", .about = "of the uniform range, of each sine, of the triangle; default 1, 0.1, 0.5"},
+    {"sines", KEY_INT, AT(sines), 1, 1000, .fallback = "10", .only = "sines", .about = "how many sines"},
+    {"frequency", KEY_OWN, 0, 0, 1e6, OPEN_LO, .only = "sines", .read = read_pair, .form = "[low, high]", .fallback = "[0.1, 2]", .unit = "Hz", .about = "range the frequencies are drawn from"},
+    {"period", KEY_OWN, 0, 0, 1e6, OPEN_LO, .only = "triangle", .read = read_pair, .form = "[low, high]", .fallback = "[0.7, 1.3]", .unit = "s", .about = "range the periods are drawn from"},
+    {"noise", KEY_NUMBER, AT(noise), 0, 1, .fallback = "0.1", .only = "triangle", .unit = "of the limit", .about = "white noise on the triangle"},
+    {"hold", KEY_INT, AT(hold), 1, 1000, .fallback = "1", .only = "uniform", .unit = "samples", .about = "how long each random value is held"},
+    {"file", KEY_TEXT, AT(file), .only = "file", .required = 1, .about = "CSV file with the inputs' names as header, relative to the task file"},
+    {"start", KEY_OWN, AT(start), .read = mcp_read_start, .table = mcp_start_table, .form = "as start:", .about = "starts of exploration trials, when they differ from start:"},
+    MCP_KEY_END,
+};
+#undef AT
+
+mcp_status mcp_read_explore(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+{
+    static const char *const amplitude[] = {"1", "0.1", "0.5"};
+    mcp_task          *t  = base;
+    mcp_status         st = MCP_OK;
+    if (n->kind == MCP_NODE_MAP && !n->shorthand && !mcp_node_find(n, "type"))
+        st = mcp_fill(r, n, "type", mcp_all_measured(t) ? "uniform" : "sines");
+    if (st == MCP_OK) st = mcp_keys_read_short(r, n, mcp_explore_table, key->shorthand, &t->explore);
+    if (st != MCP_OK) return st;
+    if (t->explore.type == MCP_EXPLORE_FILE || mcp_node_find(n, "amplitude")) return MCP_OK;
+    if ((st = mcp_fill(r, n, "amplitude", amplitude[t->explore.type])) != MCP_OK) return st;
+    return mcp_read_number(r, n->last, NULL, &t->explore.amplitude);
+}
+
+/* Success, limits ---------------------------------------------------------------------------------------------------- */
+
+#define AT(field) offsetof(mcp_task, field)
+const mcp_key mcp_success_table[] = {
+    {"when", KEY_EXPR, AT(success), .required = 1, .about = "the test: an expression of state and inputs, e.g. abs(p) < 0.1"},
+    {"last", KEY_NUMBER, AT(success_last), 0, 1e5, .fallback = "1", .unit = "s", .about = "it must hold at all samples of the last so many seconds"},
+    MCP_KEY_END,
+};
+#undef AT
+
+mcp_status mcp_read_limits(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+{
+    mcp_task     *t = base;
+    mcp_expr_list list = {0};
+    mcp_status    st = mcp_expect(r, n, MCP_NODE_MAP, key->form);
+    if (st != MCP_OK || (st = mcp_read_exprs(r, n, &list)) != MCP_OK) return st;
+    if (!(t->limit = mcp_bag_get(r->bag, (size_t)list.n, sizeof *t->limit))) return mcp_read_memory(r);
+    for (t->limits = 0; t->limits < list.n; t->limits++)
+        t->limit[t->limits] = (mcp_task_limit){list.item[t->limits].expr, list.item[t->limits].name};
+    return MCP_OK;
+}

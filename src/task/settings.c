@@ -1,0 +1,30 @@
+/* settings.c - the settings of the policy optimisation: one line each. */
+#include "task/keys.h"
+
+#define AT(field) offsetof(mcp_optimise_settings, field)
+
+const mcp_key mcp_optimise_table[] = {
+    {"particles", KEY_INT, AT(particles), 1, 100000, .fallback = "200", .about = "particles per simulated rollout"},
+    {"steps_first", KEY_INT, AT(steps_first), 0, 1000000, .fallback = "2000", .about = "most Adam steps before the first policy trial"},
+    {"steps", KEY_INT, AT(steps), 0, 1000000, .fallback = "4000", .about = "most Adam steps before every later trial"},
+    {"step_size", KEY_NUMBER, AT(step_size), 0, 10, OPEN_LO, .fallback = "0.02", .about = "Adam learning rate at the start"},
+    {"step_size_min", KEY_NUMBER, AT(step_size_min), 0, 10, .fallback = "0.0025", .about = "the optimisation ends when its rule would lower the learning rate below this"},
+    {"dropout", KEY_NUMBER, AT(dropout), 0, 1, OPEN_HI, .fallback = "0.25", .about = "chance that a policy basis function is dropped, per particle and step"},
+    {"stop_rule", KEY_CHOICE, AT(stop_rule), .choices = "plateau|monitor|schedule", .fallback = "plateau",
+     .about = "plateau: lower the rate when the cost on a fixed noise set stops falling, keep the best policy; monitor: the smoothed cost difference of the extended paper; schedule: a fixed number of steps"},
+    {"patience", KEY_INT, AT(patience), 1, 100000, .fallback = "100", .about = "plateau: steps without gain before the rate is lowered"},
+    {"evaluate_every", KEY_INT, AT(evaluate_every), 1, 100000, .fallback = "50", .about = "plateau: steps between evaluations on the fixed noise set"},
+    {"gain", KEY_NUMBER, AT(gain), 0, 1, OPEN_HI, .fallback = "0.005", .about = "plateau: smallest relative gain that counts"},
+    {"adjoint_clip", KEY_NUMBER, AT(adjoint_clip), 0, 1e9, .fallback = "30", .about = "bound on the norm of each particle's state adjoint after every backward step; 0 = none"},
+    {"gradient_clip", KEY_NUMBER, AT(gradient_clip), 0, 1e9, .fallback = "1", .about = "bound on the norm of the policy gradient; 0 = none"},
+    {"incumbent_gain", KEY_NUMBER, AT(incumbent_gain), 0, 1, .fallback = "0.02", .about = "a policy that succeeded on the plant is replaced only for a larger predicted gain (fraction of its cost)"},
+    {"candidates", KEY_INT, AT(candidates), 0, 100, .fallback = "0", .about = "fresh policies tried beside the warm start"},
+    {"warm_start", KEY_FLAG, AT(warm_start), .fallback = "yes", .about = "begin from the policy of the trial before"},
+    {"antithetic", KEY_FLAG, AT(antithetic), .fallback = "no", .about = "draw noise in pairs of opposite sign"},
+    {"block", KEY_INT, AT(block), 0, 100000, .fallback = "0", .about = "particles worked on together; 0 = chosen by cache size. Does not change the result"},
+    {"beta1", KEY_NUMBER, AT(beta1), 0, 1, OPEN_HI, .fallback = "0.9", .about = "Adam: decay of the mean gradient"},
+    {"beta2", KEY_NUMBER, AT(beta2), 0, 1, OPEN_HI, .fallback = "0.999", .about = "Adam: decay of the squared gradient"},
+    {"epsilon", KEY_NUMBER, AT(epsilon), 0, 1, OPEN_LO, .fallback = "1e-8", .about = "Adam: added to the root of the squared gradient"},
+    {"weight_rate", KEY_NUMBER, AT(weight_rate), 0, 1000, OPEN_LO, .fallback = "1", .about = "factor on the learning rate of rbf weights"},
+    MCP_KEY_END,
+};
