@@ -1,0 +1,18 @@
+/* report.h - one page per run: did it work, can it be trusted, what should be changed. */
+#ifndef MCP_REPORT_H
+#define MCP_REPORT_H
+
+#include "learn/run.h"
+#include "math/text.h"
+
+/* The page of a run folder, as HTML text. Missing or damaged parts are named on the page; only a folder without a readable
+ * run.json and task is an error. *html: mcp_free it. */
+mcp_status mcp_report_run(const char *folder, char **html, mcp_error *err);
+
+/* A figure of a run for a paper: stand-alone SVG. name: "trajectory", "inputs", "cost", "model", "observer". number: policy
+ * trial, 0 = the last. */
+mcp_status mcp_report_figure(const char *folder, const char *name, int number, char **svg, mcp_error *err);
+/* "trajectory, inputs, ...": for messages and help. */
+const char *mcp_report_figures(void);
+
+#endif

@@ -1,0 +1,171 @@
+/* report_model.c - can the model be trusted: one-step predictions of a trial it had not seen, and which features matter. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/arena.h"
+#include "model/kernel.h"
+#include "report/parts.h"
+
+enum { WIDTH = 520, HEIGHT = 210, BINS = 25 };
+
+#define NINETY 1.6448536269514722 /* deviations that hold 90 % of a normal distribution */
+
+static mcp_status predict(mcp_model_check *m, const mcp_run *r, const mcp_run_item *it, const mcp_pairs *pairs, mcp_error *err)
+{
+    size_t     n = (size_t)pairs->n, g = (size_t)r->system->ngp;
+    double    *block = mcp_calloc(n + 5 * n * g + 2 * g + 1, sizeof *block);
+    mcp_status st = MCP_OK;
+    if (!block) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d predictions", pairs->n);
+    m->t        = block;
+    m->change   = m->t + n;
+    m->mean     = m->change + n * g;
+    m->std      = m->mean + n * g;
+    m->low      = m->std + n * g;
+    m->high     = m->low + n * g;
+    m->coverage = m->high + n * g;
+    m->z_rms    = m->coverage + g;
+    m->n        = pairs->n;
+    m->ngp      = r->system->ngp;
+    memcpy(m->change, pairs->Y, n * g * sizeof *block);
+    for (size_t k = 0; k < n; k++) m->t[k] = it->trial->t[(size_t)it->states->first + k];
+    for (size_t i = 0; i < g && st == MCP_OK; i++) {
+        mcp_gp *gp = m->fit->gp[i];
+        double *mean = m->mean + i * n, *std = m->std + i * n;
+        double  noise = exp(mcp_gp_hyper(gp)[mcp_kernel_params(r->system->kernel[i])]), inside = 0, sum = 0;
+        st = mcp_gp_predict(gp, pairs->n, pairs->X, mean, std, err);
+        for (size_t k = 0; st == MCP_OK && k < n; k++) {
+            std[k]   = sqrt(fmax(std[k], 0) + noise * noise);
+            double z = (m->change[i * n + k] - mean[k]) / std[k];
+            m->low[i * n + k]  = mean[k] - NINETY * std[k];
+            m->high[i * n + k] = mean[k] + NINETY * std[k];
+            inside += fabs(z) <= NINETY;
+            sum += z * z;
+        }
+        m->coverage[i] = inside / pairs->n;
+        m->z_rms[i]    = sqrt(sum / pairs->n);
+    }
+    return st;
+}
+
+void mcp_model_check_make(mcp_model_check *m, const mcp_run *r, const mcp_run_item *it)
+{
+    mcp_error  err   = {MCP_OK, ""};
+    mcp_pairs *pairs = NULL;
+    memset(m, 0, sizeof *m);
+    if (!it || it->info.explored) snprintf(m->why, sizeof m->why, "no policy trial yet");
+    else if (!it->states) snprintf(m->why, sizeof m->why, "the last trial has no smoothed states");
+    else if (mcp_run_model(&m->fit, r, it->info.number, NULL, &err) == MCP_OK &&
+             mcp_estimate_pairs(&pairs, r->system, 1, &it->trial, &it->states, &err) == MCP_OK && pairs->n > 0 &&
+             predict(m, r, it, pairs, &err) == MCP_OK)
+        m->known = 1;
+    else snprintf(m->why, sizeof m->why, "%.*s", (int)sizeof m->why - 1, err.text[0] ? err.text : "the trial is too short");
+    mcp_pairs_free(pairs);
+}
+
+void mcp_model_check_free(mcp_model_check *m)
+{
+    mcp_fit_free(m->fit);
+    mcp_free(m->t);
+    memset(m, 0, sizeof *m);
+}
+
+/* The 90 % band around the one-step prediction, and what happened. */
+void mcp_chart_model(mcp_plot *p, const mcp_run *r, const mcp_model_check *m, int gp)
+{
+    (void)r;
+    size_t at = (size_t)gp * (size_t)m->n;
+    mcp_plot_band(p, m->n, m->t, m->low + at, m->high + at, 1, MCP_C1, "predicted, 90 %");
+    mcp_plot_points(p, m->n, m->t, m->change + at, 1, MCP_C2, "happened")->weight = 1.8;
+}
+
+static void z_histogram(mcp_text *out, const mcp_model_check *m, int gp)
+{
+    double   x[BINS], count[BINS] = {0}, bell_x[61], bell[61], width = 8.0 / BINS;
+    size_t   at = (size_t)gp * (size_t)m->n;
+    mcp_plot p;
+    for (int b = 0; b < BINS; b++) x[b] = -4 + (b + 0.5) * width;
+    for (int k = 0; k < m->n; k++) {
+        double z = (m->change[at + (size_t)k] - m->mean[at + (size_t)k]) / m->std[at + (size_t)k];
+        int    b = (int)floor((fmin(fmax(z, -3.999), 3.999) + 4) / width);
+        count[b]++;
+    }
+    for (int k = 0; k <= 60; k++) {
+        bell_x[k] = -4 + k * 8.0 / 60;
+        bell[k]   = m->n * width * exp(-bell_x[k] * bell_x[k] / 2) / sqrt(2 * acos(-1));
+    }
+    mcp_plot_init(&p, WIDTH, HEIGHT, "residuals in predicted standard deviations", NULL, NULL);
+    mcp_plot_bars(&p, BINS, x, count, 0.9 * width, MCP_C1, NULL);
+    mcp_plot_line(&p, 61, bell_x, bell, 1, MCP_C2, "as it should be");
+    mcp_page_figure(out, &p, "Heavier tails than the bell: the model is too sure of itself.");
+}
+
+static double feature_spread(const mcp_pairs *q, int feature)
+{
+    double sum = 0, square = 0;
+    for (int k = 0; k < q->n; k++) {
+        double v = q->X[(size_t)k * (size_t)q->nf + (size_t)feature];
+        sum += v;
+        square += v * v;
+    }
+    double mean = sum / q->n;
+    return sqrt(fmax(square / q->n - mean * mean, 0));
+}
+
+/* "se.log_lengthscale[2]", "mp.log_diag[0][3]": the last index is the feature. */
+static int feature_of(const char *name)
+{
+    const char *last = strrchr(name, '[');
+    if (!last || (!strstr(name, "log_lengthscale") && !strstr(name, "log_diag"))) return -1;
+    return atoi(last + 1);
+}
+
+/* Spread over length-scale: how many length-scales the data spans along a feature; near 0, the feature does not matter. */
+static void relevance(mcp_text *out, const mcp_run *r, const mcp_model_check *m, int gp)
+{
+    const mcp_kernel *k = r->system->kernel[gp];
+    const double     *hyper = mcp_gp_hyper(m->fit->gp[gp]);
+    int               count = mcp_kernel_params(k);
+    mcp_text_add(out, "<details><summary>Hyper-parameters</summary><div class='wide'><table><thead><tr><th>Parameter</th><th>Feature</th><th>Value</th>"
+                      "<th>Spread / length-scale</th></tr></thead><tbody>\n");
+    for (int i = 0; i <= count; i++) {
+        const char *name = i < count ? mcp_kernel_param_name(k, i) : "noise";
+        int         f = i < count ? feature_of(name) : -1;
+        double      value = exp(hyper[i]);
+        mcp_text_add(out, "<tr><td>");
+        mcp_text_escaped(out, name);
+        mcp_text_add(out, "</td><td>");
+        if (f >= 0 && f < r->system->nf) mcp_text_escaped(out, r->system->feature_text[f]);
+        mcp_text_add(out, "</td><td>%.4g</td><td>", value);
+        if (f >= 0 && f < r->system->nf && strstr(name, "lengthscale")) mcp_text_add(out, "%.3g", feature_spread(m->fit->pairs, f) / value);
+        mcp_text_add(out, "</td></tr>\n");
+    }
+    mcp_text_add(out, "</tbody></table></div></details>\n");
+}
+
+void mcp_report_model(mcp_text *out, const mcp_run *r, const mcp_model_check *m)
+{
+    mcp_page_section(out, "model", "Model");
+    if (!m->known) {
+        mcp_text_add(out, "<p>The model cannot be shown: ");
+        mcp_text_escaped(out, m->why);
+        mcp_text_add(out, ".</p>");
+    } else mcp_text_add(out, "<p class='soft'>Predictions one step ahead for the last trial, by the model that was learned before it: %d pairs it had not seen. "
+                             "Values are plain; the run's files hold their logarithms.</p>\n", m->n);
+    for (int i = 0; m->known && i < m->ngp; i++) {
+        const mcp_task_gp *g = &r->task->gp[i];
+        mcp_plot           p;
+        char               title[120];
+        snprintf(title, sizeof title, "change of %s over one sample", r->task->state[g->state]);
+        mcp_text_add(out, "<h3>%s</h3><p>%.0f %% of the changes fall inside the 90 %% band; residuals are %.2f predicted deviations (1 is right).</p><div class='grid2'>",
+                     r->task->state[g->state], 100 * m->coverage[i], m->z_rms[i]);
+        mcp_plot_init(&p, WIDTH, HEIGHT, title, "s", NULL);
+        mcp_chart_model(&p, r, m, i);
+        mcp_page_figure(out, &p, NULL);
+        z_histogram(out, m, i);
+        mcp_text_add(out, "</div>");
+        relevance(out, r, m, i);
+    }
+    mcp_page_close(out);
+}

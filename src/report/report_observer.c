@@ -1,0 +1,111 @@
+/* report_observer.c - what the policy saw against what was: true, measured, observed online, smoothed offline. */
+#include <math.h>
+#include <string.h>
+
+#include "math/arena.h"
+#include "report/parts.h"
+
+enum { WIDTH = 520, HEIGHT = 220 };
+
+void mcp_observer_check_make(mcp_observer_check *o, const mcp_run *r, const mcp_run_item *it)
+{
+    const int nx = r->system->nx;
+    memset(o, 0, sizeof *o);
+    for (int k = 0; k < MCP_MAX_STATE; k++) o->observed[k] = o->smoothed[k] = o->spread[k] = NAN;
+    if (!it) return;
+    double *real = mcp_run_outcome(it);
+    if (!real) return;
+    const mcp_trial *t = it->trial;
+    o->known = t->samples && isfinite(t->truth[0]) ? 1 : it->states ? 2 : 0;
+    for (int k = 0; k < nx && o->known; k++) {
+        double sum = 0, mean = 0, square = 0, smooth = 0;
+        int    n = 0, m = 0;
+        for (int i = 0; i < t->samples; i++) {
+            size_t at = (size_t)i * (size_t)nx + (size_t)k;
+            if (!isfinite(real[at])) continue;
+            sum += (t->observed[at] - real[at]) * (t->observed[at] - real[at]);
+            mean += real[at];
+            square += real[at] * real[at];
+            n++;
+            if (!it->states || i < it->states->first || i >= it->states->first + it->states->count) continue;
+            double e = it->states->state[(size_t)(i - it->states->first) * (size_t)nx + (size_t)k] - real[at];
+            smooth += e * e;
+            m++;
+        }
+        if (!n) continue;
+        mean /= n;
+        o->spread[k] = sqrt(fmax(square / n - mean * mean, 0));
+        if (r->system->observed[k]) o->observed[k] = sqrt(sum / n);
+        if (m && o->known == 1) o->smoothed[k] = sqrt(smooth / m);
+    }
+    mcp_free(real);
+}
+
+static int channel_of(const mcp_run *r, int state)
+{
+    for (int j = 0; j < r->system->ny; j++)
+        if (r->task->measured[j].state == state) return j;
+    return -1;
+}
+
+/* column: room for 1 x samples, filled with the times of the smoothed states. */
+void mcp_chart_observer(mcp_plot *p, const mcp_run *r, const mcp_run_item *it, int state, double *column)
+{
+    const mcp_trial *t = it->trial;
+    const int        nx = r->system->nx, j = channel_of(r, state);
+    if (j >= 0) mcp_plot_points(p, t->samples, t->t, t->measured + j, t->ny, MCP_C5, "measured")->weight = 1.6;
+    mcp_plot_line(p, t->samples, t->t, t->truth + state, nx, MCP_INK, isfinite(t->truth[state]) ? "true" : NULL)->weight = 2.4;
+    if (r->system->observed[state]) mcp_plot_line(p, t->samples, t->t, t->observed + state, nx, MCP_C2, "observed")->weight = 1.3;
+    if (it->states) {
+        for (int i = 0; i < it->states->count; i++) column[i] = t->t[it->states->first + i];
+        mcp_item *s = mcp_plot_line(p, it->states->count, column, it->states->state + state, nx, MCP_C3, "smoothed");
+        s->weight = 1.2;
+        s->dashed = 1;
+    }
+}
+
+static void error_table(mcp_text *out, const mcp_run *r, const mcp_observer_check *o)
+{
+    char label[96];
+    mcp_text_add(out, "<div class='wide'><table><thead><tr><th>State</th><th>Spread of the signal</th><th>Observer's error</th><th>in %% of the spread</th>"
+                      "<th>Smoother's error</th></tr></thead><tbody>\n");
+    for (int k = 0; k < r->system->nx; k++) {
+        mcp_text_add(out, "<tr><td>");
+        mcp_text_escaped(out, mcp_state_label(r, k, label, sizeof label));
+        mcp_text_add(out, "</td>");
+        const double v[] = {o->spread[k], o->observed[k], 100 * o->observed[k] / o->spread[k], o->smoothed[k]};
+        for (int i = 0; i < 4; i++) {
+            if (isfinite(v[i])) mcp_text_add(out, i == 2 ? "<td>%.1f</td>" : "<td>%.3g</td>", v[i]);
+            else mcp_text_add(out, "<td></td>");
+        }
+        mcp_text_add(out, "</tr>\n");
+    }
+    mcp_text_add(out, "</tbody></table></div>\n");
+}
+
+void mcp_report_observer(mcp_text *out, const mcp_run *r, const mcp_observer_check *o)
+{
+    mcp_page_section(out, "observer", "Observer");
+    const mcp_run_item *it = r->items ? r->item[r->items - 1] : NULL;
+    double             *column = it ? mcp_calloc((size_t)it->trial->samples + 1, sizeof *column) : NULL;
+    if (!column) {
+        mcp_text_add(out, "<p>No trial is on record yet.</p>");
+        mcp_page_close(out);
+        return;
+    }
+    mcp_text_add(out, "<p class='soft'>The last trial: what the sensors gave, what the policy saw in real time, and what the smoother made of it afterwards for "
+                      "the model. Errors are root mean squares against %s.</p>\n",
+                 o->known == 1 ? "the true state" : "the smoothed state");
+    error_table(out, r, o);
+    mcp_text_add(out, "<div class='grid2'>");
+    for (int k = 0; k < r->system->nx; k++) {
+        char     label[96];
+        mcp_plot p;
+        mcp_plot_init(&p, WIDTH, HEIGHT, mcp_state_label(r, k, label, sizeof label), "s", NULL);
+        mcp_chart_observer(&p, r, it, k, column);
+        mcp_page_figure(out, &p, NULL);
+    }
+    mcp_text_add(out, "</div>");
+    mcp_free(column);
+    mcp_page_close(out);
+}
