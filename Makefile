@@ -1,16 +1,56 @@
-# The two commands of the README: make demo, make test. The rest is for people who work on mcpilco.
-BUILD ?= build
-export MCPILCO_BUILD = $(BUILD)
+# Two commands for everyone: make demo, make test. The rest is for people who work on mcpilco.
+BUILD  ?= build
+PREFIX ?= /usr/local
+DEMO   ?= runs/demo
+JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: build demo test bench format lint install setup clean
+.PHONY: build demo test bench format lint coverage install setup clean
 
-build: setup
-	@cmake -S . -B $(BUILD) -G Ninja -DCMAKE_BUILD_TYPE=Release > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
-	@cmake --build $(BUILD)
-	@rm -f $(BUILD).log
+# One build folder, quiet unless something goes wrong: $(call build_in,folder,cmake options)
+build_in = mkdir -p $(1) && \
+	{ cmake -S . -B $(1) -G Ninja $(2) > $(1)/configure.log 2>&1 || { cat $(1)/configure.log; exit 1; }; } && \
+	cmake --build $(1) -j $(JOBS)
+
+build:
+	@scripts/setup build
+	@$(call build_in,$(BUILD),-DCMAKE_BUILD_TYPE=Release)
+
+demo: build
+	@rm -rf $(DEMO)
+	@$(BUILD)/mcpilco learn tasks/cartpole.yaml --seed 1 --out $(DEMO)
+	@$(BUILD)/mcpilco report $(DEMO)
+
+test:
+	@scripts/setup build test
+	@scripts/test
+
+bench: build
+	@$(BUILD)/mcpilco bench kernels
+	@$(BUILD)/mcpilco bench gp
+	@$(BUILD)/mcpilco bench step
+
+format:
+	@scripts/setup lint
+	@git ls-files '*.c' '*.h' | xargs clang-format -i
+
+lint:
+	@scripts/setup build lint
+	@scripts/lint
+
+coverage:
+	@scripts/setup build test lint
+	@$(call build_in,build-coverage,-DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS=--coverage)
+	@ctest --test-dir build-coverage -j $(JOBS) -LE e2e --output-on-failure
+	@gcovr -r . --object-directory build-coverage -f src -f apps --exclude-throw-branches -s
+
+# Without the hooks of the tests. DESTDIR is honoured.
+install:
+	@scripts/setup build
+	@$(call build_in,build-install,-DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX))
+	@cmake --install build-install
 
 setup:
-	@scripts/setup
+	@scripts/setup build test lint
 
 clean:
 	rm -rf build build-*
