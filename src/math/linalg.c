@@ -24,22 +24,12 @@ extern void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, 
 extern char *openblas_get_config(void) __attribute__((weak));
 extern char *openblas_get_corename(void) __attribute__((weak));
 extern int   openblas_get_parallel(void) __attribute__((weak));
-extern void  openblas_set_num_threads(int) __attribute__((weak));
 
 /* The single-threaded OpenBLAS variant is not safe to call from two threads at once: then one call at a time. */
 static pthread_mutex_t one_at_a_time = PTHREAD_MUTEX_INITIALIZER;
 
-/* Our threads work on independent problems; BLAS threads under them cost more than they give (a 40 x 40 eigenproblem is
- * several times slower) and make the last bits depend on how many there are. */
-static pthread_once_t one_blas_thread = PTHREAD_ONCE_INIT;
-static void           use_one_blas_thread(void)
-{
-    if (openblas_set_num_threads) openblas_set_num_threads(1);
-}
-
 static int enter(void)
 {
-    pthread_once(&one_blas_thread, use_one_blas_thread);
     int serial = openblas_get_parallel && openblas_get_parallel() == 0;
     if (serial) pthread_mutex_lock(&one_at_a_time);
     return serial;
