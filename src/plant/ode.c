@@ -51,6 +51,14 @@ static mcp_status output(mcp_builder *b, int i, const mcp_expr *e, mcp_error *er
     return mcp_builder_output(b, name, e->text, e->at, err);
 }
 
+/* A position's derivative needs no mention: it is its velocity. */
+static char *velocity_of(const mcp_task *task, int state)
+{
+    for (int g = 0; g < task->ngp; g++)
+        if (task->gp[g].kind == MCP_GP_VELOCITY && task->gp[g].position == state) return task->state[task->gp[g].state];
+    return NULL;
+}
+
 static mcp_status compile_slope(ode_plant *p, mcp_error *err)
 {
     const mcp_task *task = p->system->task;
@@ -58,8 +66,10 @@ static mcp_status compile_slope(ode_plant *p, mcp_error *err)
     mcp_status      st = builder(&b, task, err);
     for (int i = 0; st == MCP_OK && i < p->n; i++) {
         const mcp_named_expr *e = find(&task->plant.ode, state_name(task, i));
-        if (!e) st = mcp_fail(err, MCP_ERR_TASK, "%s: plant.ode has no derivative for state %s", task->file, state_name(task, i));
-        else st = output(b, i, &e->expr, err);
+        mcp_expr velocity = {velocity_of(task, i), {NULL, 0, 0}};
+        if (e) st = output(b, i, &e->expr, err);
+        else if (velocity.text) st = output(b, i, &velocity, err);
+        else st = mcp_fail(err, MCP_ERR_TASK, "%s: plant.ode has no derivative for state %s", task->file, state_name(task, i));
     }
     if (st == MCP_OK) st = mcp_builder_finish(b, &p->slope, err);
     if (st == MCP_OK) st = mcp_runner_create(&p->slope_run, p->slope, err);

@@ -1,7 +1,7 @@
 /* replay.c - a plant that plays back recorded trials, one after another: what was measured then is measured now, and the
  * inputs recorded then count as applied, whatever is commanded. The file (or a pattern such as data/trial-*.csv: sorted by
  * name) is CSV; a new trial starts with a new file, when the column t goes back or when the column trial changes.
- * Columns: t (s); every measured channel by its name or as measured.NAME; every input as applied.NAME, NAME or input.NAME;
+ * Columns: t (s); every measured channel by its name or as measured.NAME; every input as applied.NAME, commanded.NAME or NAME;
  * optionally truth.NAME. */
 #include <glob.h>
 #include <math.h>
@@ -39,7 +39,7 @@ static int measured_column(const mcp_csv *t, const char *name)
 static int input_column(const mcp_csv *t, const char *name)
 {
     int c = column(t, "applied.", name);
-    if (c < 0) c = column(t, "input.", name);
+    if (c < 0) c = column(t, "commanded.", name);
     return c >= 0 ? c : column(t, "", name);
 }
 

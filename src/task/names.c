@@ -136,7 +136,8 @@ static mcp_status check_controller(mcp_reader *r)
     scope           s = names(r, STATES);
     mcp_status      st = check_in_order(&s, &t->let);
     if (st == MCP_OK) st = check_list(&s, &t->policy);
-    if (st == MCP_OK) st = check(&s, &t->fail_safe, 0);
+    int word = t->fail_safe.text && (!strcmp(t->fail_safe.text, "hold") || !strcmp(t->fail_safe.text, "zero"));
+    if (st == MCP_OK && !word) st = check(&s, &t->fail_safe, 0);
     if (st != MCP_OK || t->observer.type != MCP_OBSERVER_CUSTOM) return st;
     /* The observer sees measurements y_NAME, its memory and the commands sent, last_NAME. */
     static const char  *prefix[] = {"y_", "last_"};

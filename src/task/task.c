@@ -33,7 +33,7 @@ const mcp_key mcp_task_table[] = {
     {"explore", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_explore, .table = mcp_explore_table, .shorthand = "type", .form = "a type, or a mapping", .about = "inputs of the first trials, before there is a policy"},
     {"success", KEY_MAP, 0, .table = mcp_success_table, .shorthand = "when", .about = "when a trial counts as solved"},
     {"limits", KEY_OWN, 0, .read = mcp_read_limits, .form = "a mapping name: expression", .about = "a trial ends when one of these becomes true; data up to then is used"},
-    {"safe", KEY_EXPR, AT(fail_safe), .about = "input sent at the end of a trial and on every error; default 0"},
+    {"safe", KEY_EXPR, AT(fail_safe), .about = "input sent at the end of a trial and on every error: zero, hold (the last command), or an expression of the observed state; default zero"},
     {"plant", KEY_OWN, 0, .required = 1, .read = mcp_read_plant, .table = mcp_plant_table, .form = "a mapping", .about = "the robot or its stand-in: exactly one of ode, mujoco, file, exec, udp, tcp, serial, callback"},
     {"optimise", KEY_MAP, AT(optimise), .fallback = "{}", .table = mcp_optimise_table, .about = "settings of the policy optimisation"},
     {"algorithm", KEY_WORD, AT(algorithm), .choices = "mc-pilco4pms|mc-pilco|pilco|black-drops", .fallback = "mc-pilco4pms", .about = "how the policy is improved between trials"},
