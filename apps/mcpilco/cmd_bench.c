@@ -10,6 +10,7 @@ static const struct {
     const char *about;
 } benches[] = {
     {"kernels", bench_kernels, "multiply-add peak, matrix products, vector functions, random numbers"},
+    {"program", bench_program, "the controller program over a block of particles, forward and back"},
 };
 
 static int usage(FILE *to)

@@ -42,11 +42,8 @@ void mcp_rbf_scale(const mcp_net_code *net, const double *theta, double *scale, 
     const double *centre = theta + (size_t)net->net.outputs * (size_t)n, *lengths = centre + (size_t)n * (size_t)D;
     for (int d = 0; d < D; d++) {
         scale[d] = sqrt(1.4426950408889634) * exp(-lengths[d]);
-        shift[d] = 0.0;
+        shift[d] = centre[d];
     }
-    for (int i = 0; i < n; i++)
-        for (int d = 0; d < D; d++) shift[d] += centre[(size_t)i * (size_t)D + (size_t)d];
-    for (int d = 0; d < D; d++) shift[d] /= n;
 }
 
 /* See rbf.isa.c. c_bar_id = 2 ln2 s_d (sum g F_d - C_id sum g);  log l_bar_d = 2 ln2 sum g (F_d - C_id)^2 */

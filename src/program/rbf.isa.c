@@ -30,26 +30,26 @@ static inline mcp_v at_most(mcp_v x, double most)
 #endif
 }
 
-/* 2^-q for q >= 0: 2^r by a polynomial on [-1/2, 1/2] (relative error 2e-17 before rounding), then the exponent. Beyond
- * 2^-1020, where nothing is left of a basis function, it stays there. */
+/* 2^-q for q >= 0: 2^r by a polynomial on [-1/2, 1/2] (relative error 2e-17 before rounding), even and odd powers apart
+ * to halve the chain of dependent operations, then the exponent. Beyond 2^-900, where nothing is left of a basis function,
+ * it stays there: products of it are no slow subnormal numbers. */
 static inline mcp_v exp2_minus(mcp_v q)
 {
     const double magic = 0x1.8p52; /* adding it rounds to a whole number, kept in the low bits */
-    q        = at_most(q, 1020.0);
-    mcp_v t  = q + magic;
-    mcp_v r  = (t - magic) - q;
-    mcp_v y  = 4.4549605981865186e-10 * r + 7.072585949269223e-09;
-    y        = y * r + 1.0178062445845774e-07;
-    y        = y * r + 1.321544258792169e-06;
-    y        = y * r + 1.525273382983612e-05;
-    y        = y * r + 0.0001540353044173605;
-    y        = y * r + 0.0013333558146416936;
-    y        = y * r + 0.009618129107606888;
-    y        = y * r + 0.0555041086648216;
-    y        = y * r + 0.24022650695910097;
-    y        = y * r + 0.6931471805599453;
-    y        = y * r + 1.0;
-    return (mcp_v)((mcp_vu)y - ((mcp_vu)t << 52));
+    q           = at_most(q, 900.0);
+    mcp_v t     = q + magic;
+    mcp_v r     = (t - magic) - q, r2 = r * r;
+    mcp_v odd   = 4.4549605981865186e-10 * r2 + 1.0178062445845774e-07;
+    mcp_v even  = 7.072585949269223e-09 * r2 + 1.321544258792169e-06;
+    odd         = odd * r2 + 1.525273382983612e-05;
+    even        = even * r2 + 0.0001540353044173605;
+    odd         = odd * r2 + 0.0013333558146416936;
+    even        = even * r2 + 0.009618129107606888;
+    odd         = odd * r2 + 0.0555041086648216;
+    even        = even * r2 + 0.24022650695910097;
+    odd         = odd * r2 + 0.6931471805599453;
+    even        = even * r2 + 1.0;
+    return (mcp_v)((mcp_vu)(odd * r + even) - ((mcp_vu)t << 52));
 }
 
 /* All ones where the byte is 1. */
@@ -77,32 +77,70 @@ static void scale_centres(const double *centre, const double *scale, const doubl
         for (int d = 0; d < D; d++) C[i * D + d] = (centre[i * D + d] - shift[d]) * scale[d];
 }
 
-/* phi of `count` bases for one group of lanes */
-static inline void activations(int count, int D, int ld, const double *C, const double *F, const uint8_t *keep, double *phi)
+/* Three short loops over a tile instead of one long one: in each, what a basis needs is soon done and does not depend on
+ * the basis before, so that the core works on many of them at once. */
+
+/* q of P bases for one group of lanes */
+static inline __attribute__((always_inline)) void distances(int P, int D, size_t ld, const double *C, const double *F, double *to)
 {
-    for (int i = 0; i < count; i++, C += D) {
-        mcp_v q[MCP_NV];
-        for (int v = 0; v < MCP_NV; v++) q[v] = (mcp_v){0};
-        for (int d = 0; d < D; d++)
+    mcp_v q[2][MCP_NV];
+    for (int j = 0; j < P; j++)
+        for (int v = 0; v < MCP_NV; v++) q[j][v] = (mcp_v){0};
+    for (int d = 0; d < D; d++)
+        for (int j = 0; j < P; j++)
             for (int v = 0; v < MCP_NV; v++) {
-                mcp_v r = mcp_v_load(F + (size_t)d * (size_t)ld + v * MCP_W) - C[d];
-                q[v] += r * r;
+                mcp_v r = mcp_v_load(F + (size_t)d * ld + v * MCP_W) - C[j * D + d];
+                q[j][v] += r * r;
             }
-        for (int v = 0; v < MCP_NV; v++) {
-            mcp_v e = exp2_minus(q[v]);
-            if (keep) e = mcp_v_and(keep_mask(keep + (size_t)i * (size_t)ld + v * MCP_W), e);
-            mcp_v_store(phi + (size_t)i * (size_t)ld + v * MCP_W, e);
-        }
+    for (int j = 0; j < P; j++)
+        for (int v = 0; v < MCP_NV; v++) mcp_v_store(to + (size_t)j * MCP_LANES + v * MCP_W, q[j][v]);
+}
+
+static inline __attribute__((always_inline)) void tile_distances(int count, int D, size_t ld, const double *C, const double *F, double *to)
+{
+    int i = 0;
+    for (; i + 2 <= count; i += 2) distances(2, D, ld, C + i * D, F, to + i * MCP_LANES);
+    if (i < count) distances(1, D, ld, C + i * D, F, to + i * MCP_LANES);
+}
+
+/* The usual numbers of features as constants: their loop is then unrolled. */
+static void choose_distances(int count, int D, size_t ld, const double *C, const double *F, double *to)
+{
+    switch (D) {
+    case 1: tile_distances(count, 1, ld, C, F, to); break;
+    case 2: tile_distances(count, 2, ld, C, F, to); break;
+    case 3: tile_distances(count, 3, ld, C, F, to); break;
+    case 4: tile_distances(count, 4, ld, C, F, to); break;
+    case 5: tile_distances(count, 5, ld, C, F, to); break;
+    case 6: tile_distances(count, 6, ld, C, F, to); break;
+    case 7: tile_distances(count, 7, ld, C, F, to); break;
+    case 8: tile_distances(count, 8, ld, C, F, to); break;
+    default: tile_distances(count, D, ld, C, F, to);
     }
 }
 
-static inline void weigh(int count, int ld, const double *w, double scale, const double *phi, double *out)
+static void activate(int count, size_t ld, const double *q, const uint8_t *keep, double *phi)
 {
-    mcp_v y[MCP_NV];
-    for (int v = 0; v < MCP_NV; v++) y[v] = mcp_v_load(out + v * MCP_W);
-    for (int i = 0; i < count; i++)
-        for (int v = 0; v < MCP_NV; v++) y[v] += (w[i] * scale) * mcp_v_load(phi + (size_t)i * (size_t)ld + v * MCP_W);
-    for (int v = 0; v < MCP_NV; v++) mcp_v_store(out + v * MCP_W, y[v]);
+    if (keep)
+        for (int i = 0; i < count; i++, q += MCP_LANES, keep += ld, phi += ld)
+            for (int v = 0; v < MCP_LANES; v += MCP_W)
+                mcp_v_store(phi + v, mcp_v_and(keep_mask(keep + v), exp2_minus(mcp_v_load(q + v))));
+    else
+        for (int i = 0; i < count; i++, q += MCP_LANES, phi += ld)
+            for (int v = 0; v < MCP_LANES; v += MCP_W) mcp_v_store(phi + v, exp2_minus(mcp_v_load(q + v)));
+}
+
+/* out += scale sum_i w_i phi_i, even and odd i apart */
+static void weigh(int count, size_t ld, const double *w, double scale, const double *phi, double *out)
+{
+    mcp_v y[2][MCP_NV];
+    for (int v = 0; v < MCP_NV; v++) y[0][v] = y[1][v] = (mcp_v){0};
+    int i = 0;
+    for (; i + 2 <= count; i += 2, phi += 2 * ld)
+        for (int j = 0; j < 2; j++)
+            for (int v = 0; v < MCP_NV; v++) y[j][v] += w[i + j] * mcp_v_load(phi + (size_t)j * ld + v * MCP_W);
+    for (int v = 0; i < count && v < MCP_NV; v++) y[0][v] += w[i] * mcp_v_load(phi + v * MCP_W);
+    for (int v = 0; v < MCP_NV; v++) mcp_v_store(out + v * MCP_W, mcp_v_load(out + v * MCP_W) + scale * (y[0][v] + y[1][v]));
 }
 
 void MCP_ISA_FN(mcp_rbf_forward)(const mcp_net_run *c)
@@ -112,7 +150,7 @@ void MCP_ISA_FN(mcp_rbf_forward)(const mcp_net_run *c)
     const double *w = c->theta, *centre = w + (size_t)K * (size_t)n;
     double       *F = c->tape, *phi = F + (size_t)D * ld;
     double        scale[MCP_NET_FEATURES], shift[MCP_NET_FEATURES];
-    _Alignas(64) double C[TILE * MCP_NET_FEATURES];
+    _Alignas(64) double C[TILE * MCP_NET_FEATURES], q[TILE * MCP_LANES];
     mcp_rbf_scale(c->net, c->theta, scale, shift);
     for (int d = 0; d < D; d++)
         for (int b = 0; b < c->n; b += MCP_W)
@@ -122,9 +160,11 @@ void MCP_ISA_FN(mcp_rbf_forward)(const mcp_net_run *c)
         int count = n - i < TILE ? n - i : TILE;
         scale_centres(centre + (size_t)i * (size_t)D, scale, shift, D, count, C);
         for (int b = 0; b < c->n; b += MCP_LANES) {
-            activations(count, D, c->ld, C, F + b, c->keep ? c->keep + (size_t)i * ld + b : NULL, phi + (size_t)i * ld + b);
+            double *to = phi + (size_t)i * ld + b;
+            choose_distances(count, D, ld, C, F + b, q);
+            activate(count, ld, q, c->keep ? c->keep + (size_t)i * ld + b : NULL, to);
             for (int k = 0; k < K; k++)
-                weigh(count, c->ld, w + (size_t)k * (size_t)n + i, c->keep_scale, phi + (size_t)i * ld + b, c->out + (size_t)k * ld + b);
+                weigh(count, ld, w + (size_t)k * (size_t)n + i, c->keep_scale, to, c->out + (size_t)k * ld + b);
         }
     }
 }

@@ -42,7 +42,7 @@ MCP_ISA_DECLARE(void, mcp_rbf_backward, (const mcp_net_run *c));
 MCP_ISA_DECLARE(void, mcp_mlp_forward, (const mcp_net_run *c));
 MCP_ISA_DECLARE(void, mcp_mlp_backward, (const mcp_net_run *c));
 
-/* What the rbf kernels work with: phi = 2^-|s (f - m) - s (c - m)|^2, s = sqrt(log2 e)/l, m the mean centre (differences
+/* What the rbf kernels work with: phi = 2^-|s (f - m) - s (c - m)|^2, s = sqrt(log2 e)/l, m one of the centres (differences
  * of large numbers are taken once, before squares are). Fills scale s [D] and shift m [D]. */
 void mcp_rbf_scale(const mcp_net_code *net, const double *theta, double *scale, double *shift);
 

@@ -248,7 +248,7 @@ CASE(rbf_far_from_every_centre_is_zero_and_finite)
 {
     double x[3] = {1e6, -1e200, 0.0}, y, slope;
     at_point("rbf(7, x1, x2)", x, &y, &slope);
-    CHECK_CLOSE(y, 0.0, 0.0, 1e-290);
+    CHECK_CLOSE(y, 0.0, 0.0, 1e-250);
     CHECK(isfinite(slope));
 }
 
