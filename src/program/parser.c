@@ -244,7 +244,7 @@ static void nearer(const char *word, size_t n, const char *candidate, int *best,
 static int unknown(parser *p, size_t at, size_t n, int call)
 {
     const char *word = p->text + at, *which = NULL;
-    int         best = n <= 2 ? 2 : n <= 5 ? 3 : 4; /* suggestions need fewer edits than this */
+    int         best = n <= 1 ? 1 : n <= 2 ? 2 : n <= 5 ? 3 : 4; /* suggestions need fewer edits than this */
     if (call) {
         for (size_t i = 0; i < LENGTH(functions); i++) nearer(word, n, functions[i].name, &best, &which);
         for (size_t i = 0; i < LENGTH(special); i++) nearer(word, n, special[i], &best, &which);

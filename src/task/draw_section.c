@@ -25,7 +25,7 @@ const mcp_key mcp_draw_table[] = {
 };
 enum { ARGS = 8 };
 
-static mcp_status read_shape(mcp_reader *r, mcp_node *n, const char *kind, mcp_task_draw *out)
+static mcp_status read_shape(mcp_reader *r, mcp_yaml *n, const char *kind, mcp_task_draw *out)
 {
     mcp_key   table[sizeof mcp_draw_table / sizeof *mcp_draw_table];
     shape_row row = {0};
@@ -49,16 +49,16 @@ static mcp_status read_shape(mcp_reader *r, mcp_node *n, const char *kind, mcp_t
     return MCP_OK;
 }
 
-mcp_status mcp_read_draw(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+mcp_status mcp_read_draw(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     static const char *const words[] = {"line", "circle", "rectangle", "text"};
     mcp_task  *t = base;
-    mcp_status st = mcp_expect(r, n, MCP_NODE_LIST, key->form);
+    mcp_status st = mcp_expect(r, n, MCP_YAML_LIST, key->form);
     if (st != MCP_OK) return st;
     if (n->count > MCP_MAX_LIST) return mcp_fail_at(r->err, n->at, "found %d shapes, expected at most %d", n->count, MCP_MAX_LIST);
     if (!(t->draw = mcp_bag_get(r->bag, (size_t)n->count, sizeof *t->draw))) return mcp_read_memory(r);
-    for (mcp_node *c = n->first; c; c = c->next, t->draws++) {
-        if (c->kind != MCP_NODE_MAP || c->count != 1) return mcp_read_fail(r, c, "one shape, e.g. line: {x: 0, y: 0, x2: 1, y2: 1}");
+    for (mcp_yaml *c = n->first; c; c = c->next, t->draws++) {
+        if (c->kind != MCP_YAML_MAP || c->count != 1) return mcp_read_fail(r, c, "one shape, e.g. line: {x: 0, y: 0, x2: 1, y2: 1}");
         int i = 0;
         while (i < 4 && strcmp(words[i], c->first->key)) i++;
         if (i == 4) {

@@ -17,17 +17,17 @@ static void quoted(mcp_text *out, const char *s)
     mcp_text_add(out, "\"");
 }
 
-static void value(mcp_text *out, const mcp_node *n, int indent)
+static void value(mcp_text *out, const mcp_yaml *n, int indent)
 {
-    if (n->kind == MCP_NODE_SCALAR) {
+    if (n->kind == MCP_YAML_SCALAR) {
         if (n->known == 1) mcp_text_add(out, "%.17g", n->number);
         else if (n->known == 2) mcp_text_add(out, n->number != 0.0 ? "true" : "false");
         else quoted(out, n->text);
         return;
     }
-    const char *brackets = n->kind == MCP_NODE_LIST ? "[]" : "{}";
+    const char *brackets = n->kind == MCP_YAML_LIST ? "[]" : "{}";
     mcp_text_add(out, "%c", brackets[0]);
-    for (const mcp_node *c = n->first; c; c = c->next) {
+    for (const mcp_yaml *c = n->first; c; c = c->next) {
         mcp_text_add(out, "%s\n%*s", c == n->first ? "" : ",", indent + 2, "");
         if (c->key) {
             quoted(out, c->key);

@@ -30,14 +30,14 @@ static mcp_status room_for_gps(mcp_reader *r)
     return t->gp ? MCP_OK : mcp_read_memory(r);
 }
 
-static mcp_status read_velocities(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+static mcp_status read_velocities(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t = base;
     char       taken[MCP_MAX_STATE];
-    mcp_status st = mcp_expect(r, n, MCP_NODE_MAP, key->form);
+    mcp_status st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK || (st = room_for_gps(r)) != MCP_OK) return st;
     claimed(t, taken);
-    for (mcp_node *c = n->first; c; c = c->next) {
+    for (mcp_yaml *c = n->first; c; c = c->next) {
         mcp_task_gp gp = {.kind = MCP_GP_VELOCITY};
         const char *name;
         if ((st = mcp_read_state(r, c->key, c->key_at, &gp.position)) != MCP_OK) return st;
@@ -48,14 +48,14 @@ static mcp_status read_velocities(mcp_reader *r, mcp_node *n, void *base, const 
     return MCP_OK;
 }
 
-static mcp_status read_changes(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+static mcp_status read_changes(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t = base;
     char       taken[MCP_MAX_STATE];
-    mcp_status st = mcp_expect(r, n, MCP_NODE_LIST, key->form);
+    mcp_status st = mcp_expect(r, n, MCP_YAML_LIST, key->form);
     if (st != MCP_OK || (st = room_for_gps(r)) != MCP_OK) return st;
     claimed(t, taken);
-    for (mcp_node *c = n->first; c; c = c->next) {
+    for (mcp_yaml *c = n->first; c; c = c->next) {
         mcp_task_gp gp = {.kind = MCP_GP_CHANGE, .position = -1};
         const char *name;
         if ((st = mcp_read_name(r, c, &name)) != MCP_OK || (st = mcp_read_state(r, name, c->at, &gp.state)) != MCP_OK) return st;
@@ -65,31 +65,31 @@ static mcp_status read_changes(mcp_reader *r, mcp_node *n, void *base, const mcp
     return MCP_OK;
 }
 
-static mcp_status read_known(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+static mcp_status read_known(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task     *t = base;
     mcp_expr_list list = {0};
     char          taken[MCP_MAX_STATE];
     int           state;
-    mcp_status    st = mcp_expect(r, n, MCP_NODE_MAP, key->form);
+    mcp_status    st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK || (st = mcp_read_exprs(r, n, &list)) != MCP_OK) return st;
     claimed(t, taken);
-    for (mcp_node *c = n->first; c; c = c->next)
+    for (mcp_yaml *c = n->first; c; c = c->next)
         if ((st = mcp_read_state(r, c->key, c->key_at, &state)) != MCP_OK || (st = claim(r, state, c->key_at, taken)) != MCP_OK) return st;
     t->known = list;
     return MCP_OK;
 }
 
 /* Features: a list of expressions (each its own name) or a mapping name: expression. */
-static mcp_status read_features(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+static mcp_status read_features(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t = base;
     mcp_status st;
-    if (n->kind == MCP_NODE_SCALAR || !n->count) return mcp_read_fail(r, n, key->form);
+    if (n->kind == MCP_YAML_SCALAR || !n->count) return mcp_read_fail(r, n, key->form);
     if (n->count > MCP_MAX_FEATURE) return mcp_fail_at(r->err, n->at, "found %d features, expected at most %d", n->count, MCP_MAX_FEATURE);
     t->features.n = 0;
     if (!(t->features.item = mcp_bag_get(r->bag, (size_t)n->count, sizeof(mcp_named_expr)))) return mcp_read_memory(r);
-    for (mcp_node *c = n->first; c; c = c->next) {
+    for (mcp_yaml *c = n->first; c; c = c->next) {
         mcp_named_expr *f    = &t->features.item[t->features.n];
         const char     *name = c->key ? c->key : c->text;
         if ((st = mcp_read_expr(r, c, &f->expr)) != MCP_OK) return st;
@@ -103,7 +103,7 @@ static mcp_status read_features(mcp_reader *r, mcp_node *n, void *base, const mc
 }
 
 /* Index of the GP that learns the state of this name. */
-static mcp_status find_gp(mcp_reader *r, const mcp_node *c, int *index)
+static mcp_status find_gp(mcp_reader *r, const mcp_yaml *c, int *index)
 {
     const mcp_task *t = r->task;
     const char     *names[MCP_MAX_STATE];
@@ -120,7 +120,7 @@ static mcp_status find_gp(mcp_reader *r, const mcp_node *c, int *index)
 }
 
 /* Words outside brackets must name kernels; what stands inside them is read when the model is compiled. */
-static mcp_status check_kernel(mcp_reader *r, const mcp_node *n)
+static mcp_status check_kernel(mcp_reader *r, const mcp_yaml *n)
 {
     static const char *const words[] = {"se", "mp", "linear", "pi", "matern32", "matern52", "rq", "periodic"};
     char                     word[33];
@@ -147,19 +147,19 @@ static mcp_status check_kernel(mcp_reader *r, const mcp_node *n)
     return MCP_OK;
 }
 
-static mcp_status read_kernel(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+static mcp_status read_kernel(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t = base;
     mcp_status st;
     int        i;
-    if (n->kind == MCP_NODE_LIST) return mcp_read_fail(r, n, key->form);
-    if (n->kind == MCP_NODE_SCALAR) {
+    if (n->kind == MCP_YAML_LIST) return mcp_read_fail(r, n, key->form);
+    if (n->kind == MCP_YAML_SCALAR) {
         if ((st = check_kernel(r, n)) != MCP_OK) return st;
         for (i = 0; i < t->ngp; i++)
             if ((st = mcp_read_expr(r, n, &t->gp[i].kernel)) != MCP_OK) return st;
         return MCP_OK;
     }
-    for (mcp_node *c = n->first; c; c = c->next) {
+    for (mcp_yaml *c = n->first; c; c = c->next) {
         if ((st = find_gp(r, c, &i)) != MCP_OK || (st = mcp_read_expr(r, c, &t->gp[i].kernel)) != MCP_OK) return st;
         if ((st = check_kernel(r, c)) != MCP_OK) return st;
     }
@@ -169,23 +169,23 @@ static mcp_status read_kernel(mcp_reader *r, mcp_node *n, void *base, const mcp_
     return MCP_OK;
 }
 
-static mcp_status read_prior_mean(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+static mcp_status read_prior_mean(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t = base;
-    mcp_status st = mcp_expect(r, n, MCP_NODE_MAP, key->form);
+    mcp_status st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     int        i;
     if (st != MCP_OK) return st;
-    for (mcp_node *c = n->first; c; c = c->next)
+    for (mcp_yaml *c = n->first; c; c = c->next)
         if ((st = find_gp(r, c, &i)) != MCP_OK || (st = mcp_read_expr(r, c, &t->gp[i].prior_mean)) != MCP_OK) return st;
     return MCP_OK;
 }
 
-static mcp_status read_noise_floor(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+static mcp_status read_noise_floor(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task   *t = base;
     const char *names[MCP_MAX_STATE];
     double      floors[MCP_MAX_STATE];
-    if (n->kind == MCP_NODE_SCALAR) return mcp_read_number(r, n, key, &t->model.gp.noise_floor);
+    if (n->kind == MCP_YAML_SCALAR) return mcp_read_number(r, n, key, &t->model.gp.noise_floor);
     for (int i = 0; i < t->ngp; i++) names[i] = t->state[t->gp[i].state];
     mcp_status st = mcp_read_vector(r, n, key, t->ngp, names, 0.0, floors);
     for (int i = 0; i < t->ngp && st == MCP_OK; i++) t->gp[i].noise_floor = floors[i];
@@ -193,7 +193,7 @@ static mcp_status read_noise_floor(mcp_reader *r, mcp_node *n, void *base, const
 }
 
 /* p, theta as sine and cosine, u: what a model gets when the file names no features. */
-static mcp_status natural_features(mcp_reader *r, mcp_node *map)
+static mcp_status natural_features(mcp_reader *r, mcp_yaml *map)
 {
     const mcp_task *t = r->task;
     char            text[4096] = "[";
@@ -214,9 +214,9 @@ const mcp_key mcp_model_table[] = {
     {"features", KEY_OWN, 0, .read = read_features, .form = "a list of expressions, or name: expression", .about = "inputs of the Gaussian processes: expressions of state and inputs. Default: all states (angles as sine and cosine) and inputs"},
     {"kernel", KEY_OWN, 0, .read = read_kernel, .fallback = "se", .form = "a kernel, or a mapping velocity: kernel", .about = "se, matern32, matern52, rq, periodic, linear, mp(degree), pi(expression, ...), with + and *; a list in brackets chooses features: linear(sin(th), u)"},
     {"prior_mean", KEY_OWN, 0, .read = read_prior_mean, .form = "a mapping velocity: expression", .about = "expected change over a sample; the Gaussian process learns the rest"},
-    {"noise_floor", KEY_OWN, 0, 0, 1e6, .fallback = "0", .read = read_noise_floor, .form = "a number, or velocity: number", .unit = "the change's", .about = "smallest noise deviation the training may choose; 0 = from what the smoother can know"},
+    {"noise_floor", KEY_OWN, 0, 0, 1e6, .fallback = "0", .read = read_noise_floor, .form = "a number, or velocity: number", .unit = "the change's unit", .about = "smallest noise deviation the training may choose; 0 = from what the smoother can know"},
     {"lengthscale_floor", KEY_NUMBER, AT(model.gp.lengthscale_floor), 0, 100, .fallback = "0.3", .unit = "deviations of the feature", .about = "smallest length-scale; 0 = none"},
-    {"noise_start", KEY_NUMBER, AT(model.gp.noise_start), 0, 1e6, .fallback = "0", .unit = "the change's", .about = "noise deviation the training starts from; 0 = a tenth of the targets' deviation"},
+    {"noise_start", KEY_NUMBER, AT(model.gp.noise_start), 0, 1e6, .fallback = "0", .unit = "the change's unit", .about = "noise deviation the training starts from; 0 = a tenth of the targets' deviation"},
     {"fix_lambda", KEY_FLAG, AT(model.gp.fix_lambda), .fallback = "no", .about = "keep the signal deviation of se at 1"},
     {"restarts", KEY_INT, AT(model.gp.restarts), 0, 100, .fallback = "1", .about = "further starts of the training besides the one from the data"},
     {"evaluations_max", KEY_INT, AT(model.gp.evaluations_max), 1, 100000, .fallback = "200", .about = "most likelihood evaluations per start"},
@@ -228,12 +228,12 @@ const mcp_key mcp_model_table[] = {
     MCP_KEY_END,
 };
 
-mcp_status mcp_read_model(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+mcp_status mcp_read_model(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t = base;
-    mcp_status st = mcp_expect(r, n, MCP_NODE_MAP, key->form);
+    mcp_status st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     char       taken[MCP_MAX_STATE];
-    if (st == MCP_OK && !mcp_node_find(n, "features")) st = natural_features(r, n);
+    if (st == MCP_OK && !mcp_yaml_find(n, "features")) st = natural_features(r, n);
     if (st == MCP_OK) st = mcp_keys_read(r, n, mcp_model_table, t);
     if (st != MCP_OK) return st;
     if (!t->ngp) return mcp_fail_at(r->err, n->at, "model: found nothing to learn, expected velocities: {position: velocity} or changes: [state]");

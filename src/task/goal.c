@@ -5,17 +5,18 @@
 
 #include "task/keys.h"
 
-mcp_status mcp_read_constants(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+mcp_status mcp_read_constants(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t = base;
-    mcp_status st = mcp_expect(r, n, MCP_NODE_MAP, key->form);
-    for (mcp_node *c = n->first; c && st == MCP_OK; c = c->next)
+    mcp_status st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
+    for (mcp_yaml *c = n->first; c && st == MCP_OK; c = c->next)
         if (mcp_is_reserved(c->key)) return mcp_fail_at(r->err, c->key_at, "found \"%s\", expected a name that is not a word of the expression language", c->key);
-    return st == MCP_OK ? mcp_read_exprs(r, n, &t->constants) : st;
+    if (st == MCP_OK) st = mcp_read_exprs(r, n, &t->constants);
+    return st == MCP_OK ? mcp_evaluate_constants(r) : st;
 }
 
 /* limit*tanh(rbf(200, ...)[k]/limit) on all states, angles as sine and cosine. */
-static mcp_status natural_policy(mcp_reader *r, mcp_node *n)
+static mcp_status natural_policy(mcp_reader *r, mcp_yaml *n)
 {
     const mcp_task *t = r->task;
     char            text[4096], list[3500];
@@ -35,41 +36,41 @@ static mcp_status natural_policy(mcp_reader *r, mcp_node *n)
     return MCP_OK;
 }
 
-mcp_status mcp_read_policy(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+mcp_status mcp_read_policy(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t = base;
     mcp_status st = MCP_OK;
-    if (n->kind == MCP_NODE_MAP && !n->count) st = natural_policy(r, n);
-    if (st == MCP_OK && n->kind == MCP_NODE_SCALAR && t->nu == 1) { /* one input: its name need not be said */
+    if (n->kind == MCP_YAML_MAP && !n->count) st = natural_policy(r, n);
+    if (st == MCP_OK && n->kind == MCP_YAML_SCALAR && t->nu == 1) { /* one input: its name need not be said */
         if (!(t->policy.item = mcp_bag_get(r->bag, 1, sizeof(mcp_named_expr)))) return mcp_read_memory(r);
         t->policy.n            = 1;
         t->policy.item[0].name = t->input[0].name;
         return mcp_read_expr(r, n, &t->policy.item[0].expr);
     }
-    if (st == MCP_OK) st = mcp_expect(r, n, MCP_NODE_MAP, key->form);
+    if (st == MCP_OK) st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st == MCP_OK) st = mcp_read_exprs(r, n, &t->policy);
     if (st != MCP_OK) return st;
     const char *names[MCP_MAX_INPUT];
     for (int k = 0; k < t->nu; k++) names[k] = t->input[k].name;
-    for (mcp_node *c = n->first; c; c = c->next)
+    for (mcp_yaml *c = n->first; c; c = c->next)
         if (mcp_task_find_input(t, c->key) < 0) {
             const char *near = mcp_nearest(c->key, names, t->nu);
             return mcp_fail_at(r->err, c->key_at, "found \"%s\" in policy, expected the name of an input%s%s%s", c->key,
                                near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
         }
     for (int k = 0; k < t->nu; k++)
-        if (!mcp_node_find(n, names[k])) return mcp_fail_at(r->err, n->at, "policy: input \"%s\" is missing, expected an expression for each input", names[k]);
+        if (!mcp_yaml_find(n, names[k])) return mcp_fail_at(r->err, n->at, "policy: input \"%s\" is missing, expected an expression for each input", names[k]);
     return MCP_OK;
 }
 
 /* Start distributions ------------------------------------------------------------------------------------------------ */
 
-static mcp_status per_state(mcp_reader *r, mcp_node *n, const mcp_key *key, double *out)
+static mcp_status per_state(mcp_reader *r, mcp_yaml *n, const mcp_key *key, double *out)
 {
     return mcp_read_vector(r, n, key, r->task->nx, (const char *const *)r->task->state, 0.0, out);
 }
 
-static mcp_status read_per_state(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+static mcp_status read_per_state(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     double **out = (double **)(void *)((char *)base + key->offset);
     if (!*out && !(*out = mcp_bag_get(r->bag, (size_t)r->task->nx, sizeof **out))) return mcp_read_memory(r);
@@ -89,11 +90,11 @@ const mcp_key mcp_part_table[] = {
     MCP_KEY_END,
 };
 
-static mcp_status read_mixture(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+static mcp_status read_mixture(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task_start *s = base;
     size_t          nx = (size_t)r->task->nx, parts = (size_t)n->count;
-    mcp_status      st = mcp_expect(r, n, MCP_NODE_LIST, key->form);
+    mcp_status      st = mcp_expect(r, n, MCP_YAML_LIST, key->form);
     double          sum = 0.0;
     if (st != MCP_OK) return st;
     if (!parts || parts > MCP_MAX_LIST) return mcp_read_fail(r, n, "1 to 64 parts");
@@ -101,7 +102,7 @@ static mcp_status read_mixture(mcp_reader *r, mcp_node *n, void *base, const mcp
     s->mean   = mcp_bag_get(r->bag, parts * nx, sizeof *s->mean);
     s->std    = mcp_bag_get(r->bag, parts * nx, sizeof *s->std);
     if (!s->weight || !s->mean || !s->std) return mcp_read_memory(r);
-    for (mcp_node *c = n->first; c; c = c->next) {
+    for (mcp_yaml *c = n->first; c; c = c->next) {
         part_row row = {0.0, s->mean + (size_t)c->index * nx, s->std + (size_t)c->index * nx};
         if ((st = mcp_keys_read(r, c, mcp_part_table, &row)) != MCP_OK) return st;
         sum += s->weight[c->index] = row.weight;
@@ -123,16 +124,16 @@ const mcp_key mcp_start_table[] = {
 };
 #undef AT
 
-static mcp_status read_distribution(mcp_reader *r, mcp_node *n, mcp_task_start *s)
+static mcp_status read_distribution(mcp_reader *r, mcp_yaml *n, mcp_task_start *s)
 {
     size_t     nx = (size_t)r->task->nx;
     mcp_status st = mcp_keys_read(r, n, mcp_start_table, s);
     if (st != MCP_OK) return st;
-    int gaussian = mcp_node_find(n, "std") || mcp_node_find(n, "mean"), uniform = s->low || s->high, mixture = s->parts > 0;
-    if (gaussian + uniform + mixture != 1 || (gaussian && !mcp_node_find(n, "std")) || (uniform && (!s->low || !s->high))) {
+    int gaussian = mcp_yaml_find(n, "std") || mcp_yaml_find(n, "mean"), uniform = s->low || s->high, mixture = s->parts > 0;
+    if (gaussian + uniform + mixture != 1 || (gaussian && !mcp_yaml_find(n, "std")) || (uniform && (!s->low || !s->high))) {
         char path[128];
-        return mcp_fail_at(r->err, n->at, "%s: expected mean and std (Gaussian), low and high (uniform), or mixture: found %s",
-                           mcp_node_path(n, path, sizeof path), n->count ? "another set of keys" : "no keys");
+        return mcp_fail_at(r->err, n->at, "%s: found %s, expected mean and std (Gaussian), low and high (uniform), or mixture",
+                           mcp_yaml_path(n, path, sizeof path), n->count ? "another set of keys" : "no keys");
     }
     if (mixture) return MCP_OK;
     s->parts = 1;
@@ -150,7 +151,7 @@ static mcp_status read_distribution(mcp_reader *r, mcp_node *n, mcp_task_start *
     return MCP_OK;
 }
 
-mcp_status mcp_read_start(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+mcp_status mcp_read_start(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     return read_distribution(r, n, (mcp_task_start *)(void *)((char *)base + key->offset));
 }
@@ -158,11 +159,11 @@ mcp_status mcp_read_start(mcp_reader *r, mcp_node *n, void *base, const mcp_key 
 /* Exploration -------------------------------------------------------------------------------------------------------- */
 
 /* [low, high] with 0 < low <= high. */
-static mcp_status read_pair(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+static mcp_status read_pair(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task_explore *e = base;
     double            v[2];
-    mcp_status        st = mcp_expect(r, n, MCP_NODE_LIST, key->form);
+    mcp_status        st = mcp_expect(r, n, MCP_YAML_LIST, key->form);
     if (st == MCP_OK) st = mcp_read_vector(r, n, key, 2, (const char *const[]){"low", "high"}, 0.0, v);
     if (st != MCP_OK) return st;
     if (v[0] > v[1]) return mcp_read_fail(r, n, "[low, high] with low <= high");
@@ -189,16 +190,16 @@ const mcp_key mcp_explore_table[] = {
 };
 #undef AT
 
-mcp_status mcp_read_explore(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+mcp_status mcp_read_explore(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     static const char *const amplitude[] = {"1", "0.1", "0.5"};
     mcp_task          *t  = base;
     mcp_status         st = MCP_OK;
-    if (n->kind == MCP_NODE_MAP && !n->shorthand && !mcp_node_find(n, "type"))
+    if (n->kind == MCP_YAML_MAP && !n->shorthand && !mcp_yaml_find(n, "type"))
         st = mcp_fill(r, n, "type", mcp_all_measured(t) ? "uniform" : "sines");
     if (st == MCP_OK) st = mcp_keys_read_short(r, n, mcp_explore_table, key->shorthand, &t->explore);
     if (st != MCP_OK) return st;
-    if (t->explore.type == MCP_EXPLORE_FILE || mcp_node_find(n, "amplitude")) return MCP_OK;
+    if (t->explore.type == MCP_EXPLORE_FILE || mcp_yaml_find(n, "amplitude")) return MCP_OK;
     if ((st = mcp_fill(r, n, "amplitude", amplitude[t->explore.type])) != MCP_OK) return st;
     return mcp_read_number(r, n->last, NULL, &t->explore.amplitude);
 }
@@ -213,11 +214,11 @@ const mcp_key mcp_success_table[] = {
 };
 #undef AT
 
-mcp_status mcp_read_limits(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+mcp_status mcp_read_limits(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task     *t = base;
     mcp_expr_list list = {0};
-    mcp_status    st = mcp_expect(r, n, MCP_NODE_MAP, key->form);
+    mcp_status    st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK || (st = mcp_read_exprs(r, n, &list)) != MCP_OK) return st;
     if (!(t->limit = mcp_bag_get(r->bag, (size_t)list.n, sizeof *t->limit))) return mcp_read_memory(r);
     for (t->limits = 0; t->limits < list.n; t->limits++)

@@ -6,7 +6,7 @@
 #ifndef MCP_KEYS_H
 #define MCP_KEYS_H
 
-#include "task/node.h"
+#include "task/yaml.h"
 #include "task/task.h"
 
 typedef enum {
@@ -27,7 +27,7 @@ enum { OPEN_LO = 1, OPEN_HI = 2 };
 
 typedef struct mcp_key    mcp_key;
 typedef struct mcp_reader mcp_reader;
-typedef mcp_status mcp_key_fn(mcp_reader *r, mcp_node *value, void *base, const mcp_key *key);
+typedef mcp_status mcp_key_fn(mcp_reader *r, mcp_yaml *value, void *base, const mcp_key *key);
 
 struct mcp_key {
     const char    *name;
@@ -55,29 +55,29 @@ struct mcp_reader {
 };
 
 /* Reads a mapping into the struct at base. Unknown keys first, then the table in its own order, defaults included. */
-mcp_status mcp_keys_read(mcp_reader *r, mcp_node *map, const mcp_key *table, void *base);
+mcp_status mcp_keys_read(mcp_reader *r, mcp_yaml *map, const mcp_key *table, void *base);
 /* The same for a value that may be a plain scalar standing for table's key `shorthand`. */
-mcp_status mcp_keys_read_short(mcp_reader *r, mcp_node *n, const mcp_key *table, const char *shorthand, void *base);
-mcp_status mcp_key_read(mcp_reader *r, mcp_node *n, const mcp_key *key, void *base);
+mcp_status mcp_keys_read_short(mcp_reader *r, mcp_yaml *n, const mcp_key *table, const char *shorthand, void *base);
+mcp_status mcp_key_read(mcp_reader *r, mcp_yaml *n, const mcp_key *key, void *base);
 
 /* Pieces for KEY_OWN readers. */
-mcp_status mcp_read_number(mcp_reader *r, mcp_node *n, const mcp_key *key, double *out); /* range of key; NULL: any */
-mcp_status mcp_read_name(mcp_reader *r, mcp_node *n, const char **out);                  /* an identifier */
-mcp_status mcp_read_expr(mcp_reader *r, mcp_node *n, mcp_expr *out);
-mcp_status mcp_read_exprs(mcp_reader *r, mcp_node *map, mcp_expr_list *out);
+mcp_status mcp_read_number(mcp_reader *r, mcp_yaml *n, const mcp_key *key, double *out); /* range of key; NULL: any */
+mcp_status mcp_read_name(mcp_reader *r, mcp_yaml *n, const char **out);                  /* an identifier */
+mcp_status mcp_read_expr(mcp_reader *r, mcp_yaml *n, mcp_expr *out);
+mcp_status mcp_read_exprs(mcp_reader *r, mcp_yaml *map, mcp_expr_list *out);
 mcp_status mcp_read_state(mcp_reader *r, const char *name, mcp_where at, int *index);    /* or the nearest state */
 /* One number for all, a list of `count`, or a mapping names[i]: number (absent = fallback). */
-mcp_status mcp_read_vector(mcp_reader *r, mcp_node *n, const mcp_key *key, int count, const char *const *names,
+mcp_status mcp_read_vector(mcp_reader *r, mcp_yaml *n, const mcp_key *key, int count, const char *const *names,
                            double fallback, double *out);
-mcp_status mcp_expect(mcp_reader *r, const mcp_node *n, mcp_node_kind kind, const char *what);
-mcp_status mcp_read_fail(mcp_reader *r, const mcp_node *n, const char *expected); /* "path: found X, expected ..." */
+mcp_status mcp_expect(mcp_reader *r, const mcp_yaml *n, mcp_yaml_kind kind, const char *what);
+mcp_status mcp_read_fail(mcp_reader *r, const mcp_yaml *n, const char *expected); /* "path: found X, expected ..." */
 mcp_status mcp_read_memory(mcp_reader *r);
 int        mcp_is_name(const char *s);
 int        mcp_is_reserved(const char *s); /* a function, constant or word of the expression language */
 /* The word of `words` nearest to s, or NULL when none is near enough. */
 const char *mcp_nearest(const char *s, const char *const *words, int count);
 /* Adds a default that depends on other keys, so that the dump shows it. */
-mcp_status mcp_fill(mcp_reader *r, mcp_node *map, const char *key, const char *text);
+mcp_status mcp_fill(mcp_reader *r, mcp_yaml *map, const char *key, const char *text);
 
 /* The tables, for the loader and the reference. */
 extern const mcp_key mcp_task_table[], mcp_optimise_table[], mcp_model_table[];
@@ -90,7 +90,11 @@ mcp_key_fn mcp_read_policy, mcp_read_start, mcp_read_explore, mcp_read_limits, m
 
 int mcp_all_measured(const mcp_task *t);
 
+/* The value of an expression of constants. */
+mcp_status mcp_evaluate(mcp_reader *r, const char *text, mcp_where at, double *value);
+mcp_status mcp_evaluate_constants(mcp_reader *r); /* each is finite and uses those before it */
+
 /* After all sections: what one section says against another. */
-mcp_status mcp_task_consistent(mcp_reader *r, mcp_node *root);
+mcp_status mcp_task_consistent(mcp_reader *r, mcp_yaml *root);
 
 #endif

@@ -1,233 +1,215 @@
-/* names.c - after all sections are read: what one section says against another, and the names expressions use.
- * Expressions are compiled later, by what uses them; a name that nothing defines is found here, with the nearest one. */
+/* names.c - after all sections are read: what one section says against another, and the expressions themselves. Each is parsed
+ * here with the names it may use, so that every mistake in the file is found before anything runs; what is made of them is
+ * compiled later, by what uses them. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "program/builder.h"
 #include "task/keys.h"
 
-enum { SCOPE = 512 };
-
+/* A set of names and the expressions read with it; the first failure stays. */
 typedef struct {
-    mcp_reader *r;
-    int         count;
-    const char *name[SCOPE];
+    mcp_reader  *r;
+    mcp_builder *b;
+    mcp_status   status;
+    int          checks;
 } scope;
 
-static void add(scope *s, const char *name)
+static void keep(scope *s, mcp_status st)
 {
-    if (s->count < SCOPE) s->name[s->count++] = name;
+    if (s->status == MCP_OK) s->status = st;
 }
 
-static void add_list(scope *s, const mcp_expr_list *list)
+static void define(scope *s, const mcp_named_expr *e)
 {
-    for (int i = 0; i < list->n; i++) add(s, list->item[i].name);
+    if (s->status == MCP_OK) keep(s, mcp_builder_define(s->b, e->name, e->expr.text, e->expr.at, s->r->err));
 }
 
-/* pi, Ts, the constants, then what the flags ask for. */
+static void define_all(scope *s, const mcp_expr_list *list)
+{
+    for (int i = 0; i < list->n; i++) define(s, &list->item[i]);
+}
+
+static void check(scope *s, const mcp_expr *e)
+{
+    char name[48];
+    if (!e->text || s->status != MCP_OK) return;
+    snprintf(name, sizeof name, "expression_%d", s->checks++);
+    keep(s, mcp_builder_output(s->b, name, e->text, e->at, s->r->err));
+}
+
+static void check_all(scope *s, const mcp_expr_list *list)
+{
+    for (int i = 0; i < list->n; i++) check(s, &list->item[i].expr);
+}
+
+static void input(scope *s, const char *prefix, const char *of)
+{
+    char name[64];
+    snprintf(name, sizeof name, "%s%s", prefix, of);
+    if (s->status == MCP_OK) keep(s, mcp_builder_input(s->b, name, s->r->err));
+}
+
+/* Constants, then what the flags ask for. */
 enum { STATES = 1, INPUTS = 2 };
-static scope names(mcp_reader *r, int what)
+static scope open_scope(mcp_reader *r, int what)
 {
     const mcp_task *t = r->task;
     scope           s = {.r = r};
-    add(&s, "pi"), add(&s, "Ts"), add(&s, "and"), add(&s, "or"), add(&s, "not");
-    add_list(&s, &t->constants);
-    for (int i = 0; what & STATES && i < t->nx; i++) add(&s, t->state[i]);
-    for (int i = 0; what & INPUTS && i < t->nu; i++) add(&s, t->input[i].name);
+    s.status          = mcp_builder_create(&s.b, r->err);
+    if (s.status == MCP_OK) keep(&s, mcp_builder_constant(s.b, "Ts", 1.0 / t->rate, r->err));
+    define_all(&s, &t->constants);
+    for (int i = 0; what & STATES && i < t->nx; i++) input(&s, "", t->state[i]);
+    for (int i = 0; what & INPUTS && i < t->nu; i++) input(&s, "", t->input[i].name);
     return s;
 }
 
-static const char *const functions[] = {"sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log", "sqrt",
-                                        "abs", "sign", "min", "max", "clamp", "sigmoid", "prev", "param", "rbf", "mlp"};
-static const char *const kernels[] = {"se", "mp", "linear", "pi", "matern32", "matern52", "rq", "periodic"};
-
-static int is_in(const char *word, const char *const *words, int count)
+static mcp_status close_scope(scope *s)
 {
-    for (int i = 0; i < count; i++)
-        if (!strcmp(word, words[i])) return 1;
-    return 0;
+    mcp_builder_free(s->b);
+    return s->status;
 }
 
-static mcp_status bad_word(const scope *s, const mcp_expr *e, const char *at, const char *word, int call)
+/* A kernel's words are not expressions: of each word in it only the name is looked at. Features may be used by name. */
+static mcp_status kernel_names(mcp_reader *r, const scope *s, const mcp_expr *e)
 {
-    mcp_where w = e->at;
-    if (w.column) w.column += (int)(at - e->text);
-    const char *near = call ? mcp_nearest(word, functions, sizeof functions / sizeof *functions) : mcp_nearest(word, s->name, s->count);
-    return mcp_fail_at(s->r->err, w, "unknown %s \"%s\", expected %s%s%s%s", call ? "function" : "name", word,
-                       call ? "a function of the expression language" : "a name this expression can see", near ? "; did you mean \"" : "",
-                       near ? near : "", near ? "\"?" : "");
-}
-
-static mcp_status check(const scope *s, const mcp_expr *e, int kernel)
-{
-    if (!e->text) return MCP_OK;
+    static const char *const kernels[] = {"se", "mp", "linear", "pi", "matern32", "matern52", "rq", "periodic"};
+    const mcp_task          *t = r->task;
     for (const char *p = e->text; *p;) {
-        if (isdigit((unsigned char)*p) || (*p == '.' && isdigit((unsigned char)p[1]))) { /* a number with its exponent */
-            while (isdigit((unsigned char)*p) || *p == '.') p++;
-            if ((*p == 'e' || *p == 'E') && (isdigit((unsigned char)p[1]) || (p[1] && strchr("+-", p[1]) && isdigit((unsigned char)p[2])))) p += 2;
-            continue;
-        }
-        if (!isalpha((unsigned char)*p) && *p != '_') {
+        const char *start = p;
+        char        word[64];
+        int         known = 0;
+        while (isalnum((unsigned char)*p) || *p == '_' || *p == '.') p++;
+        if (p == start) {
             p++;
             continue;
         }
-        char        word[64];
-        const char *start = p;
-        while (isalnum((unsigned char)*p) || *p == '_') p++;
+        if (!isalpha((unsigned char)*start) && *start != '_') continue; /* a number */
         snprintf(word, sizeof word, "%.*s", (int)(p - start < 63 ? p - start : 63), start);
-        const char *next = p + strspn(p, " \t\n");
-        int         call = *next == '(' && !is_in(word, (const char *const[]){"and", "or", "not"}, 3);
-        if (kernel && is_in(word, kernels, sizeof kernels / sizeof *kernels) && strcmp(word, "pi")) continue;
-        if (kernel && call && !strcmp(word, "pi")) continue;
-        if (call ? !is_in(word, functions, sizeof functions / sizeof *functions) : !is_in(word, s->name, s->count))
-            return bad_word(s, e, start, word, call);
-        if (call && !strcmp(word, "param")) { /* its first argument is a new name */
-            p = next + 1;
-            while (*p && *p != ',' && *p != ')') p++;
-        }
+        for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) known |= !strcmp(word, kernels[i]);
+        for (int i = 0; i < t->features.n; i++) known |= !strcmp(word, t->features.item[i].name);
+        if (known || mcp_word_reserved(word) || mcp_builder_find(s->b, word, strlen(word))) continue;
+        mcp_where   w = e->at;
+        const char *near = mcp_nearest(word, (const char *const *)t->state, t->nx);
+        if (w.column) w.column += (int)(start - e->text);
+        return mcp_fail_at(r->err, w, "found unknown name \"%s\" in a kernel, expected states, inputs or features%s%s%s", word,
+                           near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     }
     return MCP_OK;
-}
-
-static mcp_status check_list(const scope *s, const mcp_expr_list *list)
-{
-    mcp_status st = MCP_OK;
-    for (int i = 0; i < list->n && st == MCP_OK; i++) st = check(s, &list->item[i].expr, 0);
-    return st;
-}
-
-/* Definitions see those before them. */
-static mcp_status check_in_order(scope *s, const mcp_expr_list *list)
-{
-    mcp_status st = MCP_OK;
-    for (int i = 0; i < list->n && st == MCP_OK; i++) {
-        const char *name = list->item[i].name;
-        if (is_in(name, s->name, s->count) || mcp_is_reserved(name))
-            return mcp_fail_at(s->r->err, list->item[i].expr.at, "found the definition of \"%s\", expected a name that means nothing else yet", name);
-        st = check(s, &list->item[i].expr, 0);
-        add(s, name);
-    }
-    return st;
-}
-
-static mcp_status check_constants(mcp_reader *r)
-{
-    scope s = {.r = r};
-    add(&s, "pi"), add(&s, "Ts");
-    return check_in_order(&s, &r->task->constants);
 }
 
 static mcp_status check_model(mcp_reader *r)
 {
     const mcp_task *t = r->task;
-    scope           s = names(r, STATES | INPUTS);
-    mcp_status      st = check_list(&s, &t->features);
-    if (st == MCP_OK) st = check_list(&s, &t->known);
-    for (int i = 0; i < t->ngp && st == MCP_OK; i++) st = check(&s, &t->gp[i].prior_mean, 0);
-    add_list(&s, &t->features); /* a kernel may use features by name */
-    for (int i = 0; i < t->ngp && st == MCP_OK; i++) st = check(&s, &t->gp[i].kernel, 1);
-    return st;
+    scope           s = open_scope(r, STATES | INPUTS);
+    check_all(&s, &t->features);
+    check_all(&s, &t->known);
+    for (int i = 0; i < t->ngp; i++) check(&s, &t->gp[i].prior_mean);
+    for (int i = 0; i < t->ngp && s.status == MCP_OK; i++) keep(&s, kernel_names(r, &s, &t->gp[i].kernel));
+    return close_scope(&s);
 }
 
-static mcp_status check_controller(mcp_reader *r)
+/* The observer sees measurements y_NAME, its memory and the commands sent, last_NAME. */
+static mcp_status check_observer(mcp_reader *r)
+{
+    const mcp_task          *t = r->task;
+    const mcp_task_observer *o = &t->observer;
+    if (o->type != MCP_OBSERVER_CUSTOM) return MCP_OK;
+    scope s = open_scope(r, 0);
+    for (int i = 0; i < t->ny; i++) input(&s, "y_", t->measured[i].name);
+    for (int i = 0; i < t->nu; i++) input(&s, "last_", t->input[i].name);
+    for (int i = 0; i < o->memory_start.n && s.status == MCP_OK; i++) {
+        const mcp_named_expr *m = &o->memory_start.item[i];
+        keep(&s, mcp_builder_memory(s.b, m->name, m->expr.text, m->expr.at, r->err));
+    }
+    define_all(&s, &o->output);
+    check_all(&s, &o->memory_next);
+    return close_scope(&s);
+}
+
+static mcp_status check_policy(mcp_reader *r)
 {
     const mcp_task *t = r->task;
-    scope           s = names(r, STATES);
-    mcp_status      st = check_in_order(&s, &t->let);
-    if (st == MCP_OK) st = check_list(&s, &t->policy);
-    int word = t->fail_safe.text && (!strcmp(t->fail_safe.text, "hold") || !strcmp(t->fail_safe.text, "zero"));
-    if (st == MCP_OK && !word) st = check(&s, &t->fail_safe, 0);
-    if (st != MCP_OK || t->observer.type != MCP_OBSERVER_CUSTOM) return st;
-    /* The observer sees measurements y_NAME, its memory and the commands sent, last_NAME. */
-    static const char  *prefix[] = {"y_", "last_"};
-    char               *made;
-    s = names(r, 0);
-    for (int i = 0; i < t->ny + t->nu; i++) {
-        const char *of = i < t->ny ? t->measured[i].name : t->input[i - t->ny].name;
-        if (!(made = mcp_bag_get(r->bag, strlen(of) + 8, 1))) return mcp_read_memory(r);
-        snprintf(made, strlen(of) + 8, "%s%s", prefix[i >= t->ny], of);
-        add(&s, made);
-    }
-    if ((st = check_list(&s, &t->observer.memory_start)) != MCP_OK) return st;
-    add_list(&s, &t->observer.memory_next);
-    for (int i = 0; i < t->observer.output.n && st == MCP_OK; i++) {
-        st = check(&s, &t->observer.output.item[i].expr, 0);
-        add(&s, t->observer.output.item[i].name);
-    }
-    return st == MCP_OK ? check_list(&s, &t->observer.memory_next) : st;
+    scope           s = open_scope(r, STATES);
+    if (t->fail_safe.text && strcmp(t->fail_safe.text, "zero") && strcmp(t->fail_safe.text, "hold")) check(&s, &t->fail_safe);
+    define_all(&s, &t->let);
+    check_all(&s, &t->policy);
+    return close_scope(&s);
 }
 
 static mcp_status check_goal(mcp_reader *r)
 {
     const mcp_task *t = r->task;
-    scope           s = names(r, STATES | INPUTS);
-    mcp_status      st = check(&s, &t->cost, 0);
-    if (st == MCP_OK) st = check(&s, &t->metric, 0);
-    if (st == MCP_OK) st = check(&s, &t->success, 0);
-    for (int i = 0; i < t->limits && st == MCP_OK; i++) st = check(&s, &t->limit[i].when, 0);
-    for (int i = 0; i < t->draws && st == MCP_OK; i++) st = check_list(&s, &t->draw[i].args);
-    return st;
+    scope           s = open_scope(r, STATES | INPUTS);
+    check(&s, &t->cost);
+    check(&s, &t->metric);
+    check(&s, &t->success);
+    for (int i = 0; i < t->limits; i++) check(&s, &t->limit[i].when);
+    for (int i = 0; i < t->draws; i++) check_all(&s, &t->draw[i].args);
+    return close_scope(&s);
 }
 
 /* A position's derivative is its velocity unless the file says otherwise; nothing else may be missing. */
-static mcp_status complete_ode(mcp_reader *r, mcp_node *ode)
+static mcp_status complete_ode(mcp_reader *r, mcp_yaml *ode)
 {
     mcp_task *t = r->task;
     for (int i = 0; i < t->ngp; i++) {
         if (t->gp[i].position < 0) continue;
         const char *q = t->state[t->gp[i].position], *v = t->state[t->gp[i].state];
-        if (mcp_node_find(ode, q)) continue;
+        if (mcp_yaml_find(ode, q)) continue;
         mcp_status st = mcp_fill(r, ode, q, v);
         if (st != MCP_OK) return st;
     }
     mcp_status st = mcp_read_exprs(r, ode, &t->plant.ode);
     for (int i = 0; i < t->nx && st == MCP_OK; i++)
-        if (!mcp_node_find(ode, t->state[i]))
+        if (!mcp_yaml_find(ode, t->state[i]))
             return mcp_fail_at(r->err, ode->at, "plant.ode: the derivative of \"%s\" is missing, expected one for every state", t->state[i]);
     for (int i = 0; i < t->plant.hidden.n && st == MCP_OK; i++)
-        if (!mcp_node_find(ode, t->plant.hidden.item[i].name))
+        if (!mcp_yaml_find(ode, t->plant.hidden.item[i].name))
             return mcp_fail_at(r->err, ode->at, "plant.ode: the derivative of hidden state \"%s\" is missing, expected one", t->plant.hidden.item[i].name);
     return st;
 }
 
-static mcp_status check_plant(mcp_reader *r, mcp_node *root)
+static mcp_status is_plant_state(mcp_reader *r, const char *name, mcp_where at)
 {
-    mcp_task *t = r->task;
-    mcp_node *plant = mcp_node_find(root, "plant"), *ode = plant ? mcp_node_find(plant, "ode") : NULL;
-    if (!ode) return MCP_OK;
-    scope      s = names(r, STATES | INPUTS);
-    mcp_status st = check_list(&s, &t->plant.hidden);
-    if (st != MCP_OK) return st;
-    for (int i = 0; i < t->plant.hidden.n; i++) {
-        const char *name = t->plant.hidden.item[i].name;
-        if (is_in(name, s.name, s.count) || mcp_is_reserved(name))
-            return mcp_fail_at(r->err, t->plant.hidden.item[i].expr.at, "found hidden state \"%s\", expected a name that means nothing else yet", name);
-        add(&s, name);
-    }
-    for (mcp_node *c = ode->first; c; c = c->next) {
-        int state;
-        if (is_in(c->key, s.name + s.count - t->plant.hidden.n, t->plant.hidden.n)) continue;
-        if ((st = mcp_read_state(r, c->key, c->key_at, &state)) != MCP_OK) return st;
-    }
-    if ((st = complete_ode(r, ode)) != MCP_OK) return st;
-    for (int i = 0, state; i < t->plant.after.n; i++)
-        if ((st = mcp_read_state(r, t->plant.after.item[i].name, t->plant.after.item[i].expr.at, &state)) != MCP_OK) return st;
-    if ((st = check_in_order(&s, &t->plant.let)) != MCP_OK) return st;
-    if ((st = check_list(&s, &t->plant.ode)) != MCP_OK) return st;
-    return check_list(&s, &t->plant.after);
+    const mcp_expr_list *hidden = &r->task->plant.hidden;
+    int                  state;
+    for (int i = 0; i < hidden->n; i++)
+        if (!strcmp(hidden->item[i].name, name)) return MCP_OK;
+    return mcp_read_state(r, name, at, &state);
 }
 
-mcp_status mcp_task_consistent(mcp_reader *r, mcp_node *root)
+static mcp_status check_plant(mcp_reader *r, mcp_yaml *root)
+{
+    mcp_task   *t = r->task;
+    mcp_yaml   *plant = mcp_yaml_find(root, "plant"), *ode = plant ? mcp_yaml_find(plant, "ode") : NULL;
+    mcp_status  st = MCP_OK;
+    if (!ode) return MCP_OK;
+    for (mcp_yaml *c = ode->first; c && st == MCP_OK; c = c->next) st = is_plant_state(r, c->key, c->key_at);
+    for (int i = 0; i < t->plant.after.n && st == MCP_OK; i++) st = is_plant_state(r, t->plant.after.item[i].name, t->plant.after.item[i].expr.at);
+    if (st == MCP_OK) st = complete_ode(r, ode);
+    if (st != MCP_OK) return st;
+    scope s = open_scope(r, STATES | INPUTS);
+    check_all(&s, &t->plant.hidden);
+    for (int i = 0; i < t->plant.hidden.n; i++) input(&s, "", t->plant.hidden.item[i].name);
+    define_all(&s, &t->plant.let);
+    check_all(&s, &t->plant.ode);
+    check_all(&s, &t->plant.after);
+    return close_scope(&s);
+}
+
+mcp_status mcp_task_consistent(mcp_reader *r, mcp_yaml *root)
 {
     const mcp_task *t = r->task;
-    mcp_status      st = check_constants(r);
-    if (st == MCP_OK) st = check_model(r);
-    if (st == MCP_OK) st = check_controller(r);
+    mcp_status      st = check_model(r);
+    if (st == MCP_OK) st = check_observer(r);
+    if (st == MCP_OK) st = check_policy(r);
     if (st == MCP_OK) st = check_goal(r);
     if (st == MCP_OK) st = check_plant(r, root);
     if (st != MCP_OK) return st;
-    const mcp_node *trial = mcp_node_find(root, "trial"), *success = mcp_node_find(root, "success");
+    const mcp_yaml *trial = mcp_yaml_find(root, "trial"), *success = mcp_yaml_find(root, "success");
     double          steps = t->trial * t->rate;
     if (steps < 3.0 || steps > 100000.0)
         return mcp_fail_at(r->err, trial->at, "trial: found %g s at %g Hz, which is %g samples, expected 3 to 100000", t->trial, t->rate, steps);
@@ -236,7 +218,7 @@ mcp_status mcp_task_consistent(mcp_reader *r, mcp_node *root)
     if (success && t->success_last > t->trial)
         return mcp_fail_at(r->err, success->at, "success.last: found %g s, expected at most the trial's %g s", t->success_last, t->trial);
     if (t->optimise.step_size_min > t->optimise.step_size)
-        return mcp_fail_at(r->err, mcp_node_find(root, "optimise")->at, "optimise: found step_size_min %g above step_size %g, expected at most that",
+        return mcp_fail_at(r->err, mcp_yaml_find(root, "optimise")->at, "optimise: found step_size_min %g above step_size %g, expected at most that",
                            t->optimise.step_size_min, t->optimise.step_size);
     return MCP_OK;
 }

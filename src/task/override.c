@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "task/node.h"
+#include "task/yaml.h"
 
 static mcp_status no_memory(mcp_error *err)
 {
@@ -12,35 +12,35 @@ static mcp_status no_memory(mcp_error *err)
 }
 
 /* Value text: YAML when it opens a list, mapping or quotes, else the plain text as it is. */
-static mcp_status parse_value(mcp_node **out, mcp_bag *bag, const char *label, const char *text, mcp_error *err)
+static mcp_status parse_value(mcp_yaml **out, mcp_bag *bag, const char *label, const char *text, mcp_error *err)
 {
     text += strspn(text, " ");
     size_t length = strlen(text);
     while (length && text[length - 1] == ' ') length--;
     mcp_where at = {label, 0, 0};
     if (length && strchr("[{\"'", text[0])) {
-        mcp_status st = mcp_node_parse(out, bag, label, text, length, err);
-        if (st == MCP_OK && !*out) *out = mcp_node_make(bag, MCP_NODE_SCALAR, "", at);
+        mcp_status st = mcp_yaml_parse(out, bag, label, text, length, err);
+        if (st == MCP_OK && !*out) *out = mcp_yaml_make(bag, MCP_YAML_SCALAR, "", at);
         return st != MCP_OK || *out ? st : no_memory(err);
     }
     char *copy = mcp_bag_text(bag, text, length);
-    if (!copy || !(*out = mcp_node_make(bag, MCP_NODE_SCALAR, copy, at))) return no_memory(err);
+    if (!copy || !(*out = mcp_yaml_make(bag, MCP_YAML_SCALAR, copy, at))) return no_memory(err);
     return MCP_OK;
 }
 
-static mcp_node *child(mcp_node *n, const char *word)
+static mcp_yaml *child(mcp_yaml *n, const char *word)
 {
-    if (n->kind == MCP_NODE_MAP) return mcp_node_find(n, word);
+    if (n->kind == MCP_YAML_MAP) return mcp_yaml_find(n, word);
     char *end;
     long  i = strtol(word, &end, 10);
-    if (n->kind != MCP_NODE_LIST || *end || end == word || i < 0) return NULL;
-    for (mcp_node *c = n->first; c; c = c->next)
+    if (n->kind != MCP_YAML_LIST || *end || end == word || i < 0) return NULL;
+    for (mcp_yaml *c = n->first; c; c = c->next)
         if (c->index == i) return c;
     return NULL;
 }
 
 /* Puts value's content into n, which keeps its key and its place among its siblings. */
-static void replace(mcp_node *n, const mcp_node *value, mcp_where at)
+static void replace(mcp_yaml *n, const mcp_yaml *value, mcp_where at)
 {
     n->kind   = value->kind;
     n->text   = value->text;
@@ -51,17 +51,17 @@ static void replace(mcp_node *n, const mcp_node *value, mcp_where at)
     n->known  = 0;
     n->filled = 0;
     n->at     = at;
-    for (mcp_node *c = n->first; c; c = c->next) c->parent = n;
+    for (mcp_yaml *c = n->first; c; c = c->next) c->parent = n;
 }
 
-mcp_status mcp_node_override(mcp_node *root, mcp_bag *bag, const char *setting, mcp_error *err)
+mcp_status mcp_yaml_override(mcp_yaml *root, mcp_bag *bag, const char *setting, mcp_error *err)
 {
     const char *equals = strchr(setting, '=');
     if (!equals || equals == setting)
         return mcp_fail(err, MCP_ERR_TASK, "--set %.200s: found no key=value, expected for example optimise.particles=100", setting);
     size_t    length = strlen(setting);
     char     *label  = mcp_bag_get(bag, length + 8, 1), *path = mcp_bag_text(bag, setting, (size_t)(equals - setting));
-    mcp_node *value;
+    mcp_yaml *value;
     if (!label || !path) return no_memory(err);
     snprintf(label, length + 8, "--set %s", setting);
     for (char *c = label; *c; c++)
@@ -70,23 +70,23 @@ mcp_status mcp_node_override(mcp_node *root, mcp_bag *bag, const char *setting, 
     mcp_status st = parse_value(&value, bag, label, equals + 1, err);
     if (st != MCP_OK) return st;
 
-    mcp_node *n = root;
+    mcp_yaml *n = root;
     char     *rest, *word = strtok_r(path, ".", &rest);
     for (int depth = 0; word; depth++) {
-        if (depth >= MCP_NODE_DEPTH) return mcp_fail_at(err, at, "found more than %d levels, expected fewer", MCP_NODE_DEPTH);
+        if (depth >= MCP_YAML_DEPTH) return mcp_fail_at(err, at, "found more than %d levels, expected fewer", MCP_YAML_DEPTH);
         word[strcspn(word, " ")] = 0;
-        mcp_node *c = child(n, word);
-        if (!c && n->kind == MCP_NODE_LIST)
+        mcp_yaml *c = child(n, word);
+        if (!c && n->kind == MCP_YAML_LIST)
             return mcp_fail_at(err, at, "found index \"%s\", expected 0 to %d", word, n->count - 1);
         if (!c) { /* a key the file does not have, or a short form that gives way to the long one */
-            if (n->kind == MCP_NODE_SCALAR) {
-                mcp_node *old = mcp_node_make(bag, MCP_NODE_SCALAR, n->text, n->at);
+            if (n->kind == MCP_YAML_SCALAR) {
+                mcp_yaml *old = mcp_yaml_make(bag, MCP_YAML_SCALAR, n->text, n->at);
                 if (!old) return no_memory(err);
-                replace(n, &(mcp_node){.kind = MCP_NODE_MAP}, at);
+                replace(n, &(mcp_yaml){.kind = MCP_YAML_MAP}, at);
                 n->shorthand = old;
             }
-            if (!(c = mcp_node_make(bag, MCP_NODE_MAP, NULL, at))) return no_memory(err);
-            mcp_node_append(n, c, word, at);
+            if (!(c = mcp_yaml_make(bag, MCP_YAML_MAP, NULL, at))) return no_memory(err);
+            mcp_yaml_append(n, c, word, at);
         }
         n = c;
         word = strtok_r(NULL, ".", &rest);

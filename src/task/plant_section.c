@@ -4,41 +4,41 @@
 
 #include "task/keys.h"
 
-static mcp_status read_argv(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+static mcp_status read_argv(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task_plant *p     = base;
-    int             count = n->kind == MCP_NODE_LIST ? n->count : 1;
-    if (n->kind == MCP_NODE_MAP || !count || count > MCP_MAX_LIST) return mcp_read_fail(r, n, key->form);
+    int             count = n->kind == MCP_YAML_LIST ? n->count : 1;
+    if (n->kind == MCP_YAML_MAP || !count || count > MCP_MAX_LIST) return mcp_read_fail(r, n, key->form);
     if (!(p->argv = mcp_bag_get(r->bag, (size_t)count + 1, sizeof *p->argv))) return mcp_read_memory(r);
-    for (mcp_node *c = n->kind == MCP_NODE_LIST ? n->first : n; c; c = n->kind == MCP_NODE_LIST ? c->next : NULL) {
-        if (c->kind != MCP_NODE_SCALAR || (!p->argc && !c->text[0])) return mcp_read_fail(r, c, "a text");
+    for (mcp_yaml *c = n->kind == MCP_YAML_LIST ? n->first : n; c; c = n->kind == MCP_YAML_LIST ? c->next : NULL) {
+        if (c->kind != MCP_YAML_SCALAR || (!p->argc && !c->text[0])) return mcp_read_fail(r, c, "a text");
         if (!(p->argv[p->argc++] = mcp_bag_text(r->bag, c->text, strlen(c->text)))) return mcp_read_memory(r);
     }
     return MCP_OK;
 }
 
 /* host:port; a port from 1 to 65535 */
-static mcp_status read_address(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+static mcp_status read_address(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task_plant *p = base;
     int             port = 0, used = 0;
-    const char     *colon = n->kind == MCP_NODE_SCALAR ? strrchr(n->text, ':') : NULL;
+    const char     *colon = n->kind == MCP_YAML_SCALAR ? strrchr(n->text, ':') : NULL;
     if (!colon || colon == n->text || sscanf(colon + 1, "%5d%n", &port, &used) != 1 || colon[1 + used] || port < 1 || port > 65535)
         return mcp_read_fail(r, n, key->form);
     p->address = mcp_bag_text(r->bag, n->text, strlen(n->text));
     return p->address ? MCP_OK : mcp_read_memory(r);
 }
 
-static mcp_status read_map(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+static mcp_status read_map(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task_plant *p = base;
-    mcp_status      st = mcp_expect(r, n, MCP_NODE_MAP, key->form);
+    mcp_status      st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK) return st;
     if (!(p->map = mcp_bag_get(r->bag, (size_t)n->count, sizeof *p->map))) return mcp_read_memory(r);
-    for (mcp_node *c = n->first; c; c = c->next, p->maps++) {
+    for (mcp_yaml *c = n->first; c; c = c->next, p->maps++) {
         int state;
         if (mcp_task_find_input(r->task, c->key) < 0 && (st = mcp_read_state(r, c->key, c->key_at, &state)) != MCP_OK) return st;
-        if (c->kind != MCP_NODE_SCALAR || !c->text[0]) return mcp_read_fail(r, c, "for example \"joint hinge position\" or \"actuator motor\"");
+        if (c->kind != MCP_YAML_SCALAR || !c->text[0]) return mcp_read_fail(r, c, "for example \"joint hinge position\" or \"actuator motor\"");
         mcp_named_expr *m = &p->map[p->maps];
         m->name           = mcp_bag_text(r->bag, c->key, strlen(c->key));
         m->expr.text      = mcp_bag_text(r->bag, c->text, strlen(c->text));
@@ -81,29 +81,29 @@ const mcp_key mcp_plant_table[] = {
 #undef AT
 
 /* Keys of one kind are refused beside another, so that nothing written in the file is silently unused. */
-static mcp_status check_kind(mcp_reader *r, mcp_node *n, int kind)
+static mcp_status check_kind(mcp_reader *r, mcp_yaml *n, int kind)
 {
     static const struct {
         const char *key;
         unsigned    kinds;
     } rules[] = {{"let", 1}, {"hidden", 1}, {"after", 1}, {"tolerance", 1}, {"map", 2}, {"baud", 64}, {"paced", 8 | 16 | 32 | 64}, {"timeout", 8 | 16 | 32 | 64}};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        mcp_node *c = mcp_node_find(n, rules[i].key);
+        mcp_yaml *c = mcp_yaml_find(n, rules[i].key);
         if (c && !c->filled && !(rules[i].kinds >> kind & 1))
             return mcp_fail_at(r->err, c->key_at, "found key \"%s\", expected no such key for a plant of kind %s", rules[i].key, kinds[kind]);
     }
     return MCP_OK;
 }
 
-mcp_status mcp_read_plant(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+mcp_status mcp_read_plant(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t = base;
     plant_row  row = {0};
     int        kind = -1;
-    mcp_status st = mcp_expect(r, n, MCP_NODE_MAP, key->form);
+    mcp_status st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK) return st;
     for (int i = 0; i < KINDS; i++) {
-        mcp_node *c = mcp_node_find(n, kinds[i]);
+        mcp_yaml *c = mcp_yaml_find(n, kinds[i]);
         if (!c) continue;
         if (kind >= 0) return mcp_fail_at(r->err, c->key_at, "found %s beside %s in plant, expected one kind of plant", kinds[i], kinds[kind]);
         kind = i;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "math/arena.h"
+#include "program/builder.h"
 #include "task/keys.h"
 
 mcp_status mcp_read_memory(mcp_reader *r)
@@ -14,48 +15,27 @@ mcp_status mcp_read_memory(mcp_reader *r)
     return mcp_fail(r->err, MCP_ERR_MEMORY, "out of memory while reading the task");
 }
 
-mcp_status mcp_read_fail(mcp_reader *r, const mcp_node *n, const char *expected)
+mcp_status mcp_read_fail(mcp_reader *r, const mcp_yaml *n, const char *expected)
 {
     char path[128], found[96];
-    return mcp_fail_at(r->err, n->at, "%s: found %s, expected %s", mcp_node_path(n, path, sizeof path),
-                       mcp_node_found(n, found, sizeof found), expected);
+    return mcp_fail_at(r->err, n->at, "%s: found %s, expected %s", mcp_yaml_path(n, path, sizeof path),
+                       mcp_yaml_found(n, found, sizeof found), expected);
 }
 
-mcp_status mcp_expect(mcp_reader *r, const mcp_node *n, mcp_node_kind kind, const char *what)
+mcp_status mcp_expect(mcp_reader *r, const mcp_yaml *n, mcp_yaml_kind kind, const char *what)
 {
     return n->kind == kind ? MCP_OK : mcp_read_fail(r, n, what);
-}
-
-/* Number of edits (insert, delete, replace, swap neighbours) from a to b, both at most 64 characters. */
-static int edits(const char *a, const char *b)
-{
-    enum { LONGEST = 65 };
-    int    d[3][LONGEST + 1];
-    size_t la = strlen(a), lb = strlen(b);
-    if (la >= LONGEST || lb >= LONGEST) return LONGEST;
-    for (size_t j = 0; j <= lb; j++) d[0][j] = (int)j;
-    for (size_t i = 1; i <= la; i++) {
-        int *row = d[i % 3], *up = d[(i + 2) % 3], *up2 = d[(i + 1) % 3];
-        row[0]   = (int)i;
-        for (size_t j = 1; j <= lb; j++) {
-            int swap = tolower((unsigned char)a[i - 1]) != tolower((unsigned char)b[j - 1]);
-            int best = up[j - 1] + swap;
-            if (up[j] + 1 < best) best = up[j] + 1;
-            if (row[j - 1] + 1 < best) best = row[j - 1] + 1;
-            if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] && up2[j - 2] + 1 < best) best = up2[j - 2] + 1;
-            row[j] = best;
-        }
-    }
-    return d[la % 3][lb];
 }
 
 const char *mcp_nearest(const char *s, const char *const *words, int count)
 {
     const char *best = NULL;
-    int         least = (int)strlen(s) / 2 + 1; /* half of the word may be wrong */
+    size_t      n = strlen(s);
+    int         most = (int)n / 2, least = 2 * most + 2; /* half of the word may be wrong */
     for (int i = 0; i < count; i++) {
-        int e = edits(s, words[i]);
-        if (e < least) least = e, best = words[i];
+        size_t m = strlen(words[i]);
+        int    e = mcp_word_distance(s, n, words[i], m, most), score = 2 * e + (n != m); /* of equals, the one as long */
+        if (e <= most && score < least) least = score, best = words[i];
     }
     return best;
 }
@@ -70,18 +50,14 @@ int mcp_is_name(const char *s)
 
 int mcp_is_reserved(const char *s)
 {
-    static const char *const words[] = {"sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "exp", "log",
-                                        "sqrt", "abs", "sign", "min", "max", "clamp", "sigmoid", "prev", "param", "rbf", "mlp",
-                                        "pi", "and", "or", "not", "Ts"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (!strcmp(s, words[i])) return 1;
-    return 0;
+    return mcp_word_reserved(s) || !strcmp(s, "Ts");
 }
 
 /* "a number in [0, 1)", "a whole number from 1 to 100" */
 static char *range_text(const mcp_key *key, char *buf, size_t size)
 {
-    const char *unit = key->unit ? key->unit : "", *space = key->unit ? " " : "";
+    const char *unit  = key->unit ? key->unit : "";
+    const char *space = !key->unit ? "" : strncmp(unit, "the ", 4) ? " " : " in "; /* "30 Hz", "0.1 in the state's unit" */
     if (key->type == KEY_INT || key->type == KEY_U64)
         snprintf(buf, size, "a whole number from %.0f to %.0f%s%s", key->lo, key->hi, space, unit);
     else
@@ -96,16 +72,23 @@ static int in_range(const mcp_key *key, double v)
     return key->open & OPEN_HI ? v < key->hi : v <= key->hi;
 }
 
-mcp_status mcp_read_number(mcp_reader *r, mcp_node *n, const mcp_key *key, double *out)
+mcp_status mcp_read_number(mcp_reader *r, mcp_yaml *n, const mcp_key *key, double *out)
 {
     static const mcp_key any = {.type = KEY_NUMBER, .lo = -1e12, .hi = 1e12};
     char                 want[96];
     if (!key) key = &any;
     range_text(key, want, sizeof want);
-    if (n->kind != MCP_NODE_SCALAR || !n->text[0] || n->quoted) return mcp_read_fail(r, n, want);
-    char  *end;
-    double v = strtod_l(n->text, &end, (locale_t)r->locale);
-    if (*end || end == n->text || strpbrk(n->text, "xXpP")) return mcp_read_fail(r, n, want);
+    if (n->kind != MCP_YAML_SCALAR || !n->text[0] || n->quoted) return mcp_read_fail(r, n, want);
+    char      *end;
+    mcp_status st;
+    double     v = strtod_l(n->text, &end, (locale_t)r->locale);
+    if (*end || end == n->text || strpbrk(n->text, "xXnN")) {
+        /* Not a plain number: a constant or an expression of constants, where it looks like one. */
+        int constant = 0;
+        for (int i = 0; i < r->task->constants.n; i++) constant |= !strcmp(r->task->constants.item[i].name, n->text);
+        if (!constant && !strpbrk(n->text, "+-*/^(")) return mcp_read_fail(r, n, want);
+        if ((st = mcp_evaluate(r, n->text, n->at, &v)) != MCP_OK) return st;
+    }
     if (!isfinite(v) || !in_range(key, v)) return mcp_read_fail(r, n, want);
     if ((key->type == KEY_INT || key->type == KEY_U64) && v != floor(v)) return mcp_read_fail(r, n, want);
     n->known  = 1;
@@ -114,39 +97,32 @@ mcp_status mcp_read_number(mcp_reader *r, mcp_node *n, const mcp_key *key, doubl
     return MCP_OK;
 }
 
-mcp_status mcp_read_name(mcp_reader *r, mcp_node *n, const char **out)
+mcp_status mcp_read_name(mcp_reader *r, mcp_yaml *n, const char **out)
 {
-    if (n->kind != MCP_NODE_SCALAR || !mcp_is_name(n->text))
+    if (n->kind != MCP_YAML_SCALAR || !mcp_is_name(n->text))
         return mcp_read_fail(r, n, "a name (letters, digits, _; at most 31)");
     *out = n->text;
     return MCP_OK;
 }
 
-mcp_status mcp_read_expr(mcp_reader *r, mcp_node *n, mcp_expr *out)
+mcp_status mcp_read_expr(mcp_reader *r, mcp_yaml *n, mcp_expr *out)
 {
-    if (n->kind != MCP_NODE_SCALAR || !n->text[strspn(n->text, " \n\t")])
+    if (n->kind != MCP_YAML_SCALAR || !n->text[strspn(n->text, " \n\t")])
         return mcp_read_fail(r, n, "an expression, in quotes if it contains \": \" or starts with a bracket");
     if (strlen(n->text) > 8192) return mcp_fail_at(r->err, n->at, "found an expression of %zu characters, expected at most 8192", strlen(n->text));
-    int depth = 0;
-    for (const char *c = n->text; *c; c++) {
-        depth += (*c == '(') - (*c == ')');
-        if (depth < 0 || depth > 100) break;
-    }
-    if (depth < 0) return mcp_read_fail(r, n, "an opening ( for every )");
-    if (depth > 0) return mcp_read_fail(r, n, depth > 100 ? "fewer nested parentheses" : "a closing ) for every (");
     if (!(out->text = mcp_bag_text(r->bag, n->text, strlen(n->text)))) return mcp_read_memory(r);
     out->at = n->at;
     return MCP_OK;
 }
 
-mcp_status mcp_read_exprs(mcp_reader *r, mcp_node *map, mcp_expr_list *out)
+mcp_status mcp_read_exprs(mcp_reader *r, mcp_yaml *map, mcp_expr_list *out)
 {
-    mcp_status st = mcp_expect(r, map, MCP_NODE_MAP, "a mapping name: expression");
+    mcp_status st = mcp_expect(r, map, MCP_YAML_MAP, "a mapping name: expression");
     if (st != MCP_OK) return st;
     if (map->count > MCP_MAX_LIST) return mcp_fail_at(r->err, map->at, "found %d expressions, expected at most %d", map->count, MCP_MAX_LIST);
     out->n = 0;
     if (!(out->item = mcp_bag_get(r->bag, (size_t)map->count, sizeof *out->item))) return mcp_read_memory(r);
-    for (mcp_node *n = map->first; n; n = n->next) {
+    for (mcp_yaml *n = map->first; n; n = n->next) {
         if (!mcp_is_name(n->key)) return mcp_fail_at(r->err, n->key_at, "found \"%s\", expected a name (letters, digits, _; at most 31)", n->key);
         if (!(out->item[out->n].name = mcp_bag_text(r->bag, n->key, strlen(n->key)))) return mcp_read_memory(r);
         if ((st = mcp_read_expr(r, n, &out->item[out->n].expr)) != MCP_OK) return st;
@@ -164,16 +140,16 @@ mcp_status mcp_read_state(mcp_reader *r, const char *name, mcp_where at, int *in
     return mcp_fail_at(r->err, at, "found \"%s\", expected the name of a state (see state:)", name);
 }
 
-static mcp_status vector_map(mcp_reader *r, mcp_node *n, const mcp_key *key, int count, const char *const *names, double *out)
+static mcp_status vector_map(mcp_reader *r, mcp_yaml *n, const mcp_key *key, int count, const char *const *names, double *out)
 {
-    for (mcp_node *c = n->first; c; c = c->next) {
+    for (mcp_yaml *c = n->first; c; c = c->next) {
         int i = 0;
         while (i < count && strcmp(names[i], c->key)) i++;
         if (i == count) {
             const char *near = mcp_nearest(c->key, names, count);
             char        path[128];
             return mcp_fail_at(r->err, c->key_at, "unknown name \"%s\" in %s, expected one of its %d names%s%s%s", c->key,
-                               mcp_node_path(n, path, sizeof path), count, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+                               mcp_yaml_path(n, path, sizeof path), count, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
         }
         mcp_status st = mcp_read_number(r, c, key, &out[i]);
         if (st != MCP_OK) return st;
@@ -181,19 +157,19 @@ static mcp_status vector_map(mcp_reader *r, mcp_node *n, const mcp_key *key, int
     return MCP_OK;
 }
 
-mcp_status mcp_read_vector(mcp_reader *r, mcp_node *n, const mcp_key *key, int count, const char *const *names,
+mcp_status mcp_read_vector(mcp_reader *r, mcp_yaml *n, const mcp_key *key, int count, const char *const *names,
                            double fallback, double *out)
 {
     char want[80];
     for (int i = 0; i < count; i++) out[i] = fallback;
-    if (n->kind == MCP_NODE_MAP) return vector_map(r, n, key, count, names, out);
-    if (n->kind == MCP_NODE_LIST) {
+    if (n->kind == MCP_YAML_MAP) return vector_map(r, n, key, count, names, out);
+    if (n->kind == MCP_YAML_LIST) {
         if (n->count != count) {
             snprintf(want, sizeof want, "%d numbers", count);
             return mcp_read_fail(r, n, want);
         }
         mcp_status st = MCP_OK;
-        for (mcp_node *c = n->first; c && st == MCP_OK; c = c->next) st = mcp_read_number(r, c, key, &out[c->index]);
+        for (mcp_yaml *c = n->first; c && st == MCP_OK; c = c->next) st = mcp_read_number(r, c, key, &out[c->index]);
         return st;
     }
     mcp_status st = mcp_read_number(r, n, key, &out[0]);
@@ -201,10 +177,10 @@ mcp_status mcp_read_vector(mcp_reader *r, mcp_node *n, const mcp_key *key, int c
     return st;
 }
 
-static mcp_status read_flag(mcp_reader *r, mcp_node *n, int *out)
+static mcp_status read_flag(mcp_reader *r, mcp_yaml *n, int *out)
 {
     static const char *const words[] = {"no", "yes", "false", "true", "off", "on", "0", "1"};
-    if (n->kind == MCP_NODE_SCALAR)
+    if (n->kind == MCP_YAML_SCALAR)
         for (int i = 0; i < 8; i++)
             if (!strcmp(n->text, words[i])) {
                 *out = i % 2;
@@ -216,14 +192,14 @@ static mcp_status read_flag(mcp_reader *r, mcp_node *n, int *out)
 }
 
 /* Index of the word in "a|b|c", or an error that lists them. */
-static mcp_status read_choice(mcp_reader *r, mcp_node *n, const mcp_key *key, int *index)
+static mcp_status read_choice(mcp_reader *r, mcp_yaml *n, const mcp_key *key, int *index)
 {
     char        copy[256], want[300];
     const char *words[32];
     int         count = 0;
     snprintf(copy, sizeof copy, "%s", key->choices);
     for (char *rest, *w = strtok_r(copy, "|", &rest); w && count < 32; w = strtok_r(NULL, "|", &rest)) words[count++] = w;
-    if (n->kind == MCP_NODE_SCALAR)
+    if (n->kind == MCP_YAML_SCALAR)
         for (int i = 0; i < count; i++)
             if (!strcmp(words[i], n->text)) {
                 *index = i;
@@ -231,12 +207,12 @@ static mcp_status read_choice(mcp_reader *r, mcp_node *n, const mcp_key *key, in
             }
     size_t used = (size_t)snprintf(want, sizeof want, "one of ");
     for (int i = 0; i < count; i++) used += (size_t)snprintf(want + used, sizeof want - used, "%s%s", i ? ", " : "", words[i]);
-    const char *near = n->kind == MCP_NODE_SCALAR ? mcp_nearest(n->text, words, count) : NULL;
+    const char *near = n->kind == MCP_YAML_SCALAR ? mcp_nearest(n->text, words, count) : NULL;
     if (near) snprintf(want + used, sizeof want - used, "; did you mean \"%s\"?", near);
     return mcp_read_fail(r, n, want);
 }
 
-mcp_status mcp_key_read(mcp_reader *r, mcp_node *n, const mcp_key *key, void *base)
+mcp_status mcp_key_read(mcp_reader *r, mcp_yaml *n, const mcp_key *key, void *base)
 {
     char      *p = (char *)base + key->offset;
     double     v = 0.0;
@@ -259,7 +235,7 @@ mcp_status mcp_key_read(mcp_reader *r, mcp_node *n, const mcp_key *key, void *ba
         *(char **)(void *)p = mcp_bag_text(r->bag, n->text, strlen(n->text));
         return *(char **)(void *)p ? MCP_OK : mcp_read_memory(r);
     case KEY_TEXT:
-        if (n->kind != MCP_NODE_SCALAR || !n->text[0]) return mcp_read_fail(r, n, "a text");
+        if (n->kind != MCP_YAML_SCALAR || !n->text[0]) return mcp_read_fail(r, n, "a text");
         if (strlen(n->text) > 1024) return mcp_fail_at(r->err, n->at, "found a text of %zu characters, expected at most 1024", strlen(n->text));
         *(char **)(void *)p = mcp_bag_text(r->bag, n->text, strlen(n->text));
         return *(char **)(void *)p ? MCP_OK : mcp_read_memory(r);
@@ -271,7 +247,7 @@ mcp_status mcp_key_read(mcp_reader *r, mcp_node *n, const mcp_key *key, void *ba
     return mcp_fail(r->err, MCP_ERR_ARG, "key \"%s\" has no type", key->name);
 }
 
-static mcp_status unknown_key(mcp_reader *r, const mcp_node *map, const mcp_node *n, const mcp_key *table)
+static mcp_status unknown_key(mcp_reader *r, const mcp_yaml *map, const mcp_yaml *n, const mcp_key *table)
 {
     const char *words[64];
     char        path[128], list[256] = "";
@@ -281,24 +257,24 @@ static mcp_status unknown_key(mcp_reader *r, const mcp_node *map, const mcp_node
         words[count++] = k->name;
         if (used < sizeof list) used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", k->name);
     }
-    mcp_node_path(map, path, sizeof path);
+    mcp_yaml_path(map, path, sizeof path);
     const char *near = mcp_nearest(n->key, words, count);
-    if (near) return mcp_fail_at(r->err, n->key_at, "unknown key \"%s\" in %s, expected \"%s\"?", n->key, path, near);
-    return mcp_fail_at(r->err, n->key_at, "unknown key \"%s\" in %s, expected one of %s", n->key, path, list);
+    if (near) return mcp_fail_at(r->err, n->key_at, "found unknown key \"%s\" in %s, expected \"%s\" or another of its keys", n->key, path, near);
+    return mcp_fail_at(r->err, n->key_at, "found unknown key \"%s\" in %s, expected one of %s", n->key, path, list);
 }
 
-mcp_status mcp_fill(mcp_reader *r, mcp_node *map, const char *key, const char *text)
+mcp_status mcp_fill(mcp_reader *r, mcp_yaml *map, const char *key, const char *text)
 {
-    mcp_node *n;
+    mcp_yaml *n;
     mcp_where at = map->at;
     if (strchr("[{", text[0])) { /* a list or mapping as default */
-        mcp_status st = mcp_node_parse(&n, r->bag, "default", text, strlen(text), r->err);
+        mcp_status st = mcp_yaml_parse(&n, r->bag, "default", text, strlen(text), r->err);
         if (st != MCP_OK) return st;
-    } else if (!(n = mcp_node_make(r->bag, MCP_NODE_SCALAR, text, at))) {
+    } else if (!(n = mcp_yaml_make(r->bag, MCP_YAML_SCALAR, text, at))) {
         return mcp_read_memory(r);
     }
     n->filled = 1;
-    mcp_node_append(map, n, key, at);
+    mcp_yaml_append(map, n, key, at);
     return MCP_OK;
 }
 
@@ -311,24 +287,24 @@ static int listed(const char *word, const char *words)
     return 0;
 }
 
-mcp_status mcp_keys_read(mcp_reader *r, mcp_node *map, const mcp_key *table, void *base)
+mcp_status mcp_keys_read(mcp_reader *r, mcp_yaml *map, const mcp_key *table, void *base)
 {
-    mcp_status st = mcp_expect(r, map, MCP_NODE_MAP, "a mapping key: value");
+    mcp_status st = mcp_expect(r, map, MCP_YAML_MAP, "a mapping key: value");
     if (st != MCP_OK) return st;
-    for (const mcp_node *n = map->first; n; n = n->next) {
+    for (const mcp_yaml *n = map->first; n; n = n->next) {
         const mcp_key *k = table;
         while (k->name && strcmp(k->name, n->key)) k++;
         if (!k->name) return unknown_key(r, map, n, table);
     }
     for (const mcp_key *k = table; k->name; k++) {
-        mcp_node *n = mcp_node_find(map, k->name), *type = k->only ? mcp_node_find(map, "type") : NULL;
+        mcp_yaml *n = mcp_yaml_find(map, k->name), *type = k->only ? mcp_yaml_find(map, "type") : NULL;
         if (k->only && type && !listed(type->text, k->only)) {
             if (!n || n->filled) continue;
             return mcp_fail_at(r->err, n->key_at, "found key \"%s\", expected no such key for type %s (only for %s)", k->name, type->text, k->only);
         }
         if (!n && k->required) {
             char path[128];
-            return mcp_fail_at(r->err, map->at, "key \"%s\" is missing in %s, expected %s", k->name, mcp_node_path(map, path, sizeof path), k->about);
+            return mcp_fail_at(r->err, map->at, "key \"%s\" is missing in %s, expected %s", k->name, mcp_yaml_path(map, path, sizeof path), k->about);
         }
         if (!n && k->fallback) {
             if ((st = mcp_fill(r, map, k->name, k->fallback)) != MCP_OK) return st;
@@ -339,18 +315,18 @@ mcp_status mcp_keys_read(mcp_reader *r, mcp_node *map, const mcp_key *table, voi
     return MCP_OK;
 }
 
-mcp_status mcp_keys_read_short(mcp_reader *r, mcp_node *n, const mcp_key *table, const char *shorthand, void *base)
+mcp_status mcp_keys_read_short(mcp_reader *r, mcp_yaml *n, const mcp_key *table, const char *shorthand, void *base)
 {
-    mcp_node *plain = NULL;
-    if (n->kind == MCP_NODE_SCALAR && shorthand && n->text[0]) {
-        if (!(plain = mcp_node_make(r->bag, MCP_NODE_SCALAR, n->text, n->at))) return mcp_read_memory(r);
+    mcp_yaml *plain = NULL;
+    if (n->kind == MCP_YAML_SCALAR && shorthand && n->text[0]) {
+        if (!(plain = mcp_yaml_make(r->bag, MCP_YAML_SCALAR, n->text, n->at))) return mcp_read_memory(r);
         plain->quoted = n->quoted;
         plain->filled = n->filled;
-        n->kind       = MCP_NODE_MAP;
-    } else if (n->kind == MCP_NODE_MAP && n->shorthand && shorthand && !mcp_node_find(n, shorthand)) {
+        n->kind       = MCP_YAML_MAP;
+    } else if (n->kind == MCP_YAML_MAP && n->shorthand && shorthand && !mcp_yaml_find(n, shorthand)) {
         plain        = n->shorthand;
         n->shorthand = NULL;
     }
-    if (plain) mcp_node_append(n, plain, shorthand, n->at);
+    if (plain) mcp_yaml_append(n, plain, shorthand, n->at);
     return mcp_keys_read(r, n, table, base);
 }

@@ -16,15 +16,15 @@ const mcp_key mcp_state_table[] = {
     MCP_KEY_END,
 };
 const mcp_key mcp_input_table[] = {
-    {"limit", KEY_NUMBER, offsetof(mcp_task_input, limit), 0, 1e9, OPEN_LO, .required = 1, .unit = "the input's", .about = "the largest magnitude the actuator takes: |u| <= limit, clamped on the plant"},
+    {"limit", KEY_NUMBER, offsetof(mcp_task_input, limit), 0, 1e9, OPEN_LO, .required = 1, .unit = "the input's unit", .about = "the largest magnitude the actuator takes: |u| <= limit, clamped on the plant"},
     {"unit", KEY_TEXT, offsetof(mcp_task_input, unit), .about = "for labels, e.g. N"},
     {"slew", KEY_NUMBER, offsetof(mcp_task_input, slew), 0, 1e12, .fallback = "0", .unit = "1/s", .about = "largest change per second; 0 = none"},
     {"delay", KEY_INT, offsetof(mcp_task_input, delay), 0, 32, .fallback = "0", .unit = "samples", .about = "whole samples between command and effect"},
     MCP_KEY_END,
 };
 const mcp_key mcp_measured_table[] = {
-    {"noise", KEY_NUMBER, offsetof(mcp_task_channel, noise), 0, 1e6, .fallback = "0", .unit = "the state's", .about = "standard deviation of the sensor's noise"},
-    {"resolution", KEY_NUMBER, offsetof(mcp_task_channel, quantum), 0, 1e6, .fallback = "0", .unit = "the state's", .about = "step of an encoder or converter (rounding on the plant, equivalent noise in particles); 0 = none"},
+    {"noise", KEY_NUMBER, offsetof(mcp_task_channel, noise), 0, 1e6, .fallback = "0", .unit = "the state's unit", .about = "standard deviation of the sensor's noise"},
+    {"resolution", KEY_NUMBER, offsetof(mcp_task_channel, quantum), 0, 1e6, .fallback = "0", .unit = "the state's unit", .about = "step of an encoder or converter (rounding on the plant, equivalent noise in particles); 0 = none"},
     {"delay", KEY_INT, offsetof(mcp_task_channel, delay), 0, 32, .fallback = "0", .unit = "samples", .about = "whole samples until the value arrives"},
     {"wraps", KEY_FLAG, offsetof(mcp_task_channel, angle), .fallback = "no", .about = "the sensor gives an angle within +-pi; it is unwrapped on arrival"},
     MCP_KEY_END,
@@ -45,18 +45,18 @@ static mcp_status new_name(mcp_reader *r, const char *name, mcp_where at)
     return MCP_OK;
 }
 
-mcp_status mcp_read_states(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+mcp_status mcp_read_states(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t = base;
     size_t     count = (size_t)n->count;
     mcp_status st;
-    if (n->kind == MCP_NODE_SCALAR || !count) return mcp_read_fail(r, n, key->form);
+    if (n->kind == MCP_YAML_SCALAR || !count) return mcp_read_fail(r, n, key->form);
     if (count > MCP_MAX_STATE) return mcp_fail_at(r->err, n->at, "found %zu states, expected at most %d", count, MCP_MAX_STATE);
     t->state       = mcp_bag_get(r->bag, count, sizeof *t->state);
     t->state_unit  = mcp_bag_get(r->bag, count, sizeof *t->state_unit);
     t->state_angle = mcp_bag_get(r->bag, count, sizeof *t->state_angle);
     if (!t->state || !t->state_unit || !t->state_angle) return mcp_read_memory(r);
-    for (mcp_node *c = n->first; c; c = c->next) {
+    for (mcp_yaml *c = n->first; c; c = c->next) {
         state_row   row  = {0};
         const char *name = c->key;
         if (!name && (st = mcp_read_name(r, c, &name)) != MCP_OK) return st;
@@ -69,14 +69,14 @@ mcp_status mcp_read_states(mcp_reader *r, mcp_node *n, void *base, const mcp_key
     return MCP_OK;
 }
 
-mcp_status mcp_read_inputs(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+mcp_status mcp_read_inputs(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t = base;
     mcp_status st;
-    if (n->kind != MCP_NODE_MAP || !n->count) return mcp_read_fail(r, n, key->form);
+    if (n->kind != MCP_YAML_MAP || !n->count) return mcp_read_fail(r, n, key->form);
     if (n->count > MCP_MAX_INPUT) return mcp_fail_at(r->err, n->at, "found %d inputs, expected at most %d", n->count, MCP_MAX_INPUT);
     if (!(t->input = mcp_bag_get(r->bag, (size_t)n->count, sizeof *t->input))) return mcp_read_memory(r);
-    for (mcp_node *c = n->first; c; c = c->next) {
+    for (mcp_yaml *c = n->first; c; c = c->next) {
         mcp_task_input *in = &t->input[t->nu];
         if ((st = new_name(r, c->key, c->key_at)) != MCP_OK) return st;
         if ((st = mcp_keys_read_short(r, c, mcp_input_table, "limit", in)) != MCP_OK) return st;
@@ -86,14 +86,14 @@ mcp_status mcp_read_inputs(mcp_reader *r, mcp_node *n, void *base, const mcp_key
     return MCP_OK;
 }
 
-mcp_status mcp_read_measured(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+mcp_status mcp_read_measured(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t = base;
     mcp_status st;
-    if (n->kind == MCP_NODE_SCALAR || !n->count) return mcp_read_fail(r, n, key->form);
+    if (n->kind == MCP_YAML_SCALAR || !n->count) return mcp_read_fail(r, n, key->form);
     if (n->count > MCP_MAX_STATE) return mcp_fail_at(r->err, n->at, "found %d measured channels, expected at most %d", n->count, MCP_MAX_STATE);
     if (!(t->measured = mcp_bag_get(r->bag, (size_t)n->count, sizeof *t->measured))) return mcp_read_memory(r);
-    for (mcp_node *c = n->first; c; c = c->next) {
+    for (mcp_yaml *c = n->first; c; c = c->next) {
         mcp_task_channel *ch   = &t->measured[t->ny];
         const char       *name = c->key;
         mcp_where         at   = c->key ? c->key_at : c->at;
@@ -121,7 +121,7 @@ int mcp_all_measured(const mcp_task *t)
 }
 
 /* Numbers per measured channel: one for all, a list, or by name. */
-static mcp_status per_channel(mcp_reader *r, mcp_node *n, const mcp_key *key, double fallback, double **out)
+static mcp_status per_channel(mcp_reader *r, mcp_yaml *n, const mcp_key *key, double fallback, double **out)
 {
     const mcp_task *t = r->task;
     const char     *names[MCP_MAX_STATE];
@@ -130,23 +130,23 @@ static mcp_status per_channel(mcp_reader *r, mcp_node *n, const mcp_key *key, do
     return mcp_read_vector(r, n, key, t->ny, names, fallback, *out);
 }
 
-static mcp_status read_per_channel(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+static mcp_status read_per_channel(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     return per_channel(r, n, key, 0.0, (double **)(void *)((char *)base + key->offset));
 }
 
 /* gains: {p: [0.6, 9.9], ..}: one row per channel. */
-static mcp_status read_gains(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+static mcp_status read_gains(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     static const char *const names[] = {"position", "velocity", "acceleration"};
     const mcp_task    *t             = r->task;
     mcp_task_observer *o             = base;
     int                width         = o->acceleration ? 3 : 2;
-    mcp_status         st            = mcp_expect(r, n, MCP_NODE_MAP, key->form);
+    mcp_status         st            = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK) return st;
     if (!(o->gains = mcp_bag_get(r->bag, (size_t)(t->ny * width), sizeof *o->gains))) return mcp_read_memory(r);
     for (int i = 0; i < t->ny; i++) {
-        mcp_node *c = mcp_node_find(n, t->measured[i].name);
+        mcp_yaml *c = mcp_yaml_find(n, t->measured[i].name);
         if (!c) return mcp_fail_at(r->err, n->at, "gains of \"%s\" are missing, expected %d numbers for every measured channel", t->measured[i].name, width);
         if ((st = mcp_read_vector(r, c, NULL, width, names, 0.0, o->gains + i * width)) != MCP_OK) return st;
     }
@@ -164,16 +164,16 @@ const mcp_key mcp_memory_table[] = {
     MCP_KEY_END,
 };
 
-static mcp_status read_memory(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+static mcp_status read_memory(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task_observer *o = base;
-    mcp_status         st = mcp_expect(r, n, MCP_NODE_MAP, key->form);
+    mcp_status         st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK) return st;
     if (n->count > MCP_MAX_LIST) return mcp_fail_at(r->err, n->at, "found %d memories, expected at most %d", n->count, MCP_MAX_LIST);
     o->memory_start.item = mcp_bag_get(r->bag, (size_t)n->count, sizeof(mcp_named_expr));
     o->memory_next.item  = mcp_bag_get(r->bag, (size_t)n->count, sizeof(mcp_named_expr));
     if (!o->memory_start.item || !o->memory_next.item) return mcp_read_memory(r);
-    for (mcp_node *c = n->first; c; c = c->next) {
+    for (mcp_yaml *c = n->first; c; c = c->next) {
         memory_row row = {0};
         if ((st = new_name(r, c->key, c->key_at)) != MCP_OK) return st;
         if ((st = mcp_keys_read_short(r, c, mcp_memory_table, "next", &row)) != MCP_OK) return st;
@@ -194,18 +194,18 @@ const mcp_key mcp_observer_table[] = {
     {"acceleration", KEY_FLAG, AT(acceleration), .fallback = "no", .only = "kalman", .about = "model of a channel: no = constant velocity, yes = constant acceleration"},
     {"steady", KEY_FLAG, AT(steady), .fallback = "no", .only = "kalman", .about = "steady gains instead of time-varying ones"},
     {"drive", KEY_OWN, AT(drive), 0, 1e9, OPEN_LO, .only = "kalman", .read = read_per_channel, .form = "a number, or channel: number", .unit = "state/s^2", .about = "standard deviation of the white acceleration (or jerk) that moves a channel; needed unless gains are given"},
-    {"noise", KEY_OWN, AT(noise), 0, 1e6, .fallback = "0", .only = "kalman", .read = read_per_channel, .form = "a number, or channel: number", .unit = "the state's", .about = "measurement deviation the filter assumes; 0 = the channel's own noise and resolution"},
+    {"noise", KEY_OWN, AT(noise), 0, 1e6, .fallback = "0", .only = "kalman", .read = read_per_channel, .form = "a number, or channel: number", .unit = "the state's unit", .about = "measurement deviation the filter assumes; 0 = the channel's own noise and resolution"},
     {"gains", KEY_OWN, 0, .only = "kalman", .read = read_gains, .form = "a mapping channel: [position gain, velocity gain]", .about = "fixed gains; computed when absent"},
     {"memory", KEY_OWN, 0, .only = "custom", .read = read_memory, .table = mcp_memory_table, .shorthand = "next", .form = "a mapping name: {start, next}", .about = "what the observer remembers from sample to sample"},
     {"output", KEY_EXPRS, AT(output), .only = "custom", .about = "state: expression of measured channels and memory, for every state the policy sees"},
     MCP_KEY_END,
 };
 
-mcp_status mcp_read_observer(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+mcp_status mcp_read_observer(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t = base;
     mcp_status st = MCP_OK;
-    if (n->kind == MCP_NODE_MAP && !n->shorthand && !mcp_node_find(n, "type"))
+    if (n->kind == MCP_YAML_MAP && !n->shorthand && !mcp_yaml_find(n, "type"))
         st = mcp_fill(r, n, "type", mcp_all_measured(t) ? "none" : "difference");
     if (st == MCP_OK) st = mcp_keys_read_short(r, n, mcp_observer_table, key->shorthand, &t->observer);
     if (st != MCP_OK) return st;
@@ -228,15 +228,15 @@ const mcp_key mcp_smoother_table[] = {
     {"order", KEY_INT, AT(order), 1, 8, .fallback = "2", .only = "butterworth|savitzky-golay", .about = "order of the filter or degree of the polynomial"},
     {"window", KEY_INT, AT(window), 3, 101, .fallback = "5", .only = "savitzky-golay", .unit = "samples", .about = "odd length of the window, more than the degree"},
     {"drive", KEY_OWN, AT(drive), 0, 1e9, OPEN_LO, .only = "kalman", .required = 1, .read = read_per_channel, .form = "a number, or channel: number", .unit = "state/s^2", .about = "standard deviation of the white acceleration"},
-    {"noise", KEY_OWN, AT(noise), 0, 1e6, .fallback = "0", .only = "kalman", .read = read_per_channel, .form = "a number, or channel: number", .unit = "the state's", .about = "measurement deviation; must cover the error of taking the acceleration as constant over a sample; 0 = the channel's own"},
+    {"noise", KEY_OWN, AT(noise), 0, 1e6, .fallback = "0", .only = "kalman", .read = read_per_channel, .form = "a number, or channel: number", .unit = "the state's unit", .about = "measurement deviation; must cover the error of taking the acceleration as constant over a sample; 0 = the channel's own"},
     MCP_KEY_END,
 };
 
-mcp_status mcp_read_smoother(mcp_reader *r, mcp_node *n, void *base, const mcp_key *key)
+mcp_status mcp_read_smoother(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t = base;
     mcp_status st = MCP_OK;
-    if (n->kind == MCP_NODE_MAP && !n->shorthand && !mcp_node_find(n, "type"))
+    if (n->kind == MCP_YAML_MAP && !n->shorthand && !mcp_yaml_find(n, "type"))
         st = mcp_fill(r, n, "type", mcp_all_measured(t) ? "none" : "central-difference");
     if (st == MCP_OK) st = mcp_keys_read_short(r, n, mcp_smoother_table, key->shorthand, &t->smoother);
     if (st != MCP_OK) return st;

@@ -15,10 +15,10 @@
 const mcp_key mcp_task_table[] = {
     {"name", KEY_TEXT, AT(name), .required = 1, .about = "a short name of the task"},
     {"title", KEY_TEXT, AT(title), .about = "one line for the report"},
-    {"constants", KEY_OWN, 0, .read = mcp_read_constants, .form = "a mapping name: expression", .about = "names for numbers, used in all expressions; each may use those before it. pi and Ts (the sampling time in s) exist already"},
     {"rate", KEY_NUMBER, AT(rate), 0, 100000, OPEN_LO, .required = 1, .unit = "Hz", .about = "how often the controller runs"},
     {"trial", KEY_NUMBER, AT(trial), 0, 86400, OPEN_LO, .required = 1, .unit = "s", .about = "length of a trial, a whole number of samples"},
     {"trials", KEY_INT, AT(trials), 1, 1000, .fallback = "5", .about = "policy trials after exploration"},
+    {"constants", KEY_OWN, 0, .read = mcp_read_constants, .form = "a mapping name: expression", .about = "names for numbers, used in all expressions; each may use those before it. pi and Ts (the sampling time in s) exist already"},
     {"state", KEY_OWN, 0, .required = 1, .read = mcp_read_states, .table = mcp_state_table, .shorthand = "unit", .form = "a list of names, or name: unit", .about = "the names of the robot's state"},
     {"inputs", KEY_OWN, 0, .required = 1, .read = mcp_read_inputs, .table = mcp_input_table, .shorthand = "limit", .form = "a mapping name: limit", .about = "what the controller commands"},
     {"measured", KEY_OWN, 0, .required = 1, .read = mcp_read_measured, .table = mcp_measured_table, .shorthand = "noise", .form = "a mapping state: noise, or a list of states", .about = "the states that sensors give"},
@@ -66,19 +66,19 @@ void mcp_task_free(mcp_task *t)
     if (t) mcp_bag_free(t->bag); /* t itself is in it */
 }
 
-static mcp_status read_tree(mcp_task *t, const char *const *overrides, int count, mcp_error *err)
+static mcp_status read_tree(mcp_task *t, size_t length, const char *const *overrides, int count, mcp_error *err)
 {
     mcp_reader r  = {.task = t, .bag = t->bag, .err = err};
-    mcp_status st = mcp_node_parse(&t->tree, t->bag, t->file, t->source, strlen(t->source), err);
+    mcp_status st = mcp_yaml_parse(&t->tree, t->bag, t->file, t->source, length, err);
     if (st != MCP_OK) return st;
     mcp_where top = {t->file, 1, 1};
     if (!t->tree) return mcp_fail_at(err, top, "found an empty file, expected a task: name, rate, trial, state, ...");
-    if (t->tree->kind != MCP_NODE_MAP) {
+    if (t->tree->kind != MCP_YAML_MAP) {
         char found[96];
-        return mcp_fail_at(err, t->tree->at, "found %s, expected a mapping key: value (name, rate, trial, state, ...)", mcp_node_found(t->tree, found, sizeof found));
+        return mcp_fail_at(err, t->tree->at, "found %s, expected a mapping key: value (name, rate, trial, state, ...)", mcp_yaml_found(t->tree, found, sizeof found));
     }
     for (int i = 0; i < count; i++)
-        if ((st = mcp_node_override(t->tree, t->bag, overrides[i], err)) != MCP_OK) return st;
+        if ((st = mcp_yaml_override(t->tree, t->bag, overrides[i], err)) != MCP_OK) return st;
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     if (!c) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory while reading the task");
     r.locale = c;
@@ -101,10 +101,8 @@ static mcp_status parse_bytes(mcp_task **out, const char *name, const char *text
     t->bag        = b;
     t->file       = mcp_bag_text(b, name, strlen(name));
     t->source     = mcp_bag_text(b, text, length);
-    const char *nul = memchr(text, 0, length);
     if (!t->file || !t->source) mcp_fail(err, st, "out of memory while reading the task");
-    else if (nul) st = mcp_fail(err, MCP_ERR_TASK, "%s: found a NUL byte at offset %zu, expected text", name, (size_t)(nul - text));
-    else st = read_tree(t, overrides, count, err);
+    else st = read_tree(t, length, overrides, count, err);
     if (st == MCP_OK) *out = t;
     else mcp_task_free(t);
     return st;
@@ -120,17 +118,17 @@ mcp_status mcp_task_load(mcp_task **out, const char *file, const char *const *ov
     *out    = NULL;
     FILE *f = fopen(file, "rb");
     if (!f) return mcp_fail(err, MCP_ERR_IO, "%s: cannot be opened (%s)", file, strerror(errno));
-    char *text = mcp_calloc(MCP_NODE_FILE + 1, 1);
+    char *text = mcp_calloc(MCP_YAML_FILE + 1, 1);
     if (!text) {
         fclose(f);
         return mcp_fail(err, MCP_ERR_MEMORY, "out of memory while reading %s", file);
     }
-    size_t     length = fread(text, 1, MCP_NODE_FILE + 1, f);
+    size_t     length = fread(text, 1, MCP_YAML_FILE + 1, f);
     int        broken = ferror(f);
     mcp_status st;
     fclose(f);
     if (broken) st = mcp_fail(err, MCP_ERR_IO, "%s: cannot be read", file);
-    else if (length > MCP_NODE_FILE) st = mcp_fail(err, MCP_ERR_TASK, "%s: found more than %d bytes, expected a task file", file, MCP_NODE_FILE);
+    else if (length > MCP_YAML_FILE) st = mcp_fail(err, MCP_ERR_TASK, "%s: found more than %d bytes, expected a task file", file, MCP_YAML_FILE);
     else st = parse_bytes(out, file, text, length, overrides, count, err);
     mcp_free(text);
     return st;

@@ -189,7 +189,7 @@ struct mcp_task {
     uint64_t           seed;
     char              *algorithm;
     struct mcp_bag    *bag;              /* the loader's: all memory above, freed at once */
-    struct mcp_node   *tree;             /* the loader's: every value with its defaults, for the dump */
+    struct mcp_yaml   *tree;             /* the loader's: every value with its defaults, for the dump */
 };
 
 int mcp_task_steps(const mcp_task *t);   /* round(trial * rate): T */

@@ -122,13 +122,13 @@ CASE(wrong_overrides_name_the_setting)
     static const struct {
         const char *set, *expect;
     } row[] = {
-        {"optimise.particels=100", "--set optimise.particels=100: unknown key \"particels\" in optimise, expected \"particles\"?"},
+        {"optimise.particels=100", "--set optimise.particels=100: found unknown key \"particels\" in optimise, expected \"particles\" or another of its keys"},
         {"optimise.particles=many", "--set optimise.particles=many: optimise.particles: found \"many\", expected a whole number from 1 to 100000"},
         {"optimise.dropout=1", "found \"1\", expected a number in [0, 1)"},
         {"particles", "found no key=value"},
         {"draw.9.line=1", "found index \"9\", expected 0 to 3"},
         {"start=[", "--set start=[:2:1: found broken YAML"},
-        {"cost=p^2 + pp", "unknown name \"pp\""},
+        {"cost=p^2 + pp", "unknown name 'pp'"},
         {".=3", "found no key before ="},
     };
     for (size_t i = 0; i < sizeof row / sizeof *row; i++) {

@@ -1,6 +1,6 @@
-/* node.c - YAML events (libfyaml) to a tree with places. Anchors, aliases, tags and several documents are refused: a task
+/* yaml.c - YAML events (libfyaml) to a tree with places. Anchors, aliases, tags and several documents are refused: a task
  * file needs none of them, and a few lines of aliases can stand for a gigabyte. */
-#include "task/node.h"
+#include "task/yaml.h"
 
 #include <libfyaml.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@ typedef struct {
     mcp_bag    *bag;
     const char *file, *text;
     size_t      length;
-    mcp_node   *root, *open; /* open: the list or mapping being filled */
+    mcp_yaml   *root, *open; /* open: the list or mapping being filled */
     int         depth;
     char       *key; /* a mapping's key that waits for its value */
     mcp_where   key_at;
@@ -36,17 +36,17 @@ mcp_status mcp_fail_at(mcp_error *err, mcp_where at, const char *fmt, ...)
     return mcp_fail(err, MCP_ERR_TASK, "%s: %s", file, text);
 }
 
-mcp_node *mcp_node_make(mcp_bag *bag, mcp_node_kind kind, const char *text, mcp_where at)
+mcp_yaml *mcp_yaml_make(mcp_bag *bag, mcp_yaml_kind kind, const char *text, mcp_where at)
 {
-    mcp_node *n = mcp_bag_get(bag, 1, sizeof *n);
+    mcp_yaml *n = mcp_bag_get(bag, 1, sizeof *n);
     if (!n) return NULL;
     n->kind = kind;
     n->at   = at;
-    if (kind == MCP_NODE_SCALAR && !(n->text = mcp_bag_text(bag, text, strlen(text)))) return NULL;
+    if (kind == MCP_YAML_SCALAR && !(n->text = mcp_bag_text(bag, text, strlen(text)))) return NULL;
     return n;
 }
 
-void mcp_node_append(mcp_node *parent, mcp_node *child, const char *key, mcp_where key_at)
+void mcp_yaml_append(mcp_yaml *parent, mcp_yaml *child, const char *key, mcp_where key_at)
 {
     child->key    = key;
     child->key_at = key_at;
@@ -58,18 +58,18 @@ void mcp_node_append(mcp_node *parent, mcp_node *child, const char *key, mcp_whe
     parent->last = child;
 }
 
-mcp_node *mcp_node_find(const mcp_node *map, const char *key)
+mcp_yaml *mcp_yaml_find(const mcp_yaml *map, const char *key)
 {
-    for (mcp_node *n = map->first; n; n = n->next)
+    for (mcp_yaml *n = map->first; n; n = n->next)
         if (n->key && !strcmp(n->key, key)) return n;
     return NULL;
 }
 
-char *mcp_node_path(const mcp_node *n, char *buf, size_t size)
+char *mcp_yaml_path(const mcp_yaml *n, char *buf, size_t size)
 {
-    const mcp_node *chain[MCP_NODE_DEPTH + 8];
+    const mcp_yaml *chain[MCP_YAML_DEPTH + 8];
     int             depth = 0;
-    for (; n && n->parent && depth < MCP_NODE_DEPTH + 8; n = n->parent) chain[depth++] = n;
+    for (; n && n->parent && depth < MCP_YAML_DEPTH + 8; n = n->parent) chain[depth++] = n;
     size_t used = 0;
     buf[0]      = 0;
     while (depth-- > 0 && used < size) {
@@ -81,12 +81,12 @@ char *mcp_node_path(const mcp_node *n, char *buf, size_t size)
     return buf;
 }
 
-char *mcp_node_found(const mcp_node *n, char *buf, size_t size)
+char *mcp_yaml_found(const mcp_yaml *n, char *buf, size_t size)
 {
-    if (n->kind == MCP_NODE_LIST) snprintf(buf, size, "a list of %d", n->count);
-    else if (n->kind == MCP_NODE_MAP) snprintf(buf, size, "a mapping");
+    if (n->kind == MCP_YAML_LIST) snprintf(buf, size, "a list of %d", n->count);
+    else if (n->kind == MCP_YAML_MAP) snprintf(buf, size, "a mapping");
     else if (!n->text[0] && !n->quoted) snprintf(buf, size, "nothing");
-    else snprintf(buf, size, "\"%.60s%s\"", n->text, strlen(n->text) > 60 ? "..." : "");
+    else snprintf(buf, size, "%s\"%.60s%s\"", n->quoted ? "the text " : "", n->text, strlen(n->text) > 60 ? "..." : "");
     for (char *c = buf; *c; c++)
         if ((unsigned char)*c < ' ') *c = ' '; /* one message, one line */
     return buf;
@@ -110,26 +110,26 @@ static const char *line_start(const builder *b, int line)
 }
 
 /* Puts a finished value where it belongs. */
-static mcp_status place(builder *b, mcp_node *n)
+static mcp_status place(builder *b, mcp_yaml *n)
 {
     if (!b->open) {
         b->root = n;
         return MCP_OK;
     }
-    if (b->open->count >= MCP_NODE_CHILDREN)
-        return mcp_fail_at(b->err, n->at, "found more than %d items in one list or mapping, expected fewer", MCP_NODE_CHILDREN);
-    if (!n->at.line) n->at = b->open->kind == MCP_NODE_MAP ? b->key_at : b->open->at; /* an empty value has no place */
-    mcp_node_append(b->open, n, b->open->kind == MCP_NODE_MAP ? b->key : NULL, b->key_at);
+    if (b->open->count >= MCP_YAML_CHILDREN)
+        return mcp_fail_at(b->err, n->at, "found more than %d items in one list or mapping, expected fewer", MCP_YAML_CHILDREN);
+    if (b->key && !b->key[0]) return mcp_fail_at(b->err, n->at.line ? n->at : b->open->at, "found an empty key, expected a name before the colon");
+    if (!n->at.line) n->at = b->open->kind == MCP_YAML_MAP ? b->key_at : b->open->at; /* an empty value has no place */
+    mcp_yaml_append(b->open, n, b->open->kind == MCP_YAML_MAP ? b->key : NULL, b->key_at);
     b->key = NULL;
     return MCP_OK;
 }
 
 static mcp_status take_key(builder *b, const char *text, size_t length, mcp_where at)
 {
-    if (!length) return mcp_fail_at(b->err, at.line ? at : b->open->at, "found an empty key, expected a name before the colon");
     if (length > 64) return mcp_fail_at(b->err, at, "found a key of %zu characters, expected at most 64", length);
     if (!(b->key = mcp_bag_text(b->bag, text, length))) return no_memory(b->err);
-    const mcp_node *twin = mcp_node_find(b->open, b->key);
+    const mcp_yaml *twin = mcp_yaml_find(b->open, b->key);
     if (twin) return mcp_fail_at(b->err, at, "found the key \"%s\" twice, expected it once (first on line %d)", b->key, twin->key_at.line);
     b->key_at = at;
     return MCP_OK;
@@ -143,8 +143,8 @@ static mcp_status scalar(builder *b, struct fy_event *e)
     const char      *text   = token ? fy_token_get_text(token, &length) : "";
     if (!text) return no_memory(b->err);
     if (memchr(text, 0, length)) return mcp_fail_at(b->err, at, "found a NUL character in a text, expected none");
-    if (b->open && b->open->kind == MCP_NODE_MAP && !b->key) return take_key(b, text, length, at);
-    mcp_node *n = mcp_bag_get(b->bag, 1, sizeof *n);
+    if (b->open && b->open->kind == MCP_YAML_MAP && !b->key) return take_key(b, text, length, at);
+    mcp_yaml *n = mcp_bag_get(b->bag, 1, sizeof *n);
     if (!n || !(n->text = mcp_bag_text(b->bag, text, length))) return no_memory(b->err);
     enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
     n->quoted = style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
@@ -156,13 +156,13 @@ static mcp_status scalar(builder *b, struct fy_event *e)
     return place(b, n);
 }
 
-static mcp_status open_node(builder *b, mcp_node_kind kind, mcp_where at)
+static mcp_status open_node(builder *b, mcp_yaml_kind kind, mcp_where at)
 {
-    if (b->open && b->open->kind == MCP_NODE_MAP && !b->key)
+    if (b->open && b->open->kind == MCP_YAML_MAP && !b->key)
         return mcp_fail_at(b->err, at, "found a list or mapping as a key, expected a name");
-    if (b->depth >= MCP_NODE_DEPTH)
-        return mcp_fail_at(b->err, at, "found more than %d levels of nesting, expected fewer", MCP_NODE_DEPTH);
-    mcp_node *n = mcp_bag_get(b->bag, 1, sizeof *n);
+    if (b->depth >= MCP_YAML_DEPTH)
+        return mcp_fail_at(b->err, at, "found more than %d levels of nesting, expected fewer", MCP_YAML_DEPTH);
+    mcp_yaml *n = mcp_bag_get(b->bag, 1, sizeof *n);
     if (!n) return no_memory(b->err);
     n->kind       = kind;
     n->at         = at;
@@ -188,8 +188,8 @@ static mcp_status event(builder *b, struct fy_event *e)
         if (b->documents++) return mcp_fail_at(b->err, at, "found a second document (---), expected one task per file");
         return MCP_OK;
     case FYET_SCALAR: return scalar(b, e);
-    case FYET_MAPPING_START: return open_node(b, MCP_NODE_MAP, at);
-    case FYET_SEQUENCE_START: return open_node(b, MCP_NODE_LIST, at);
+    case FYET_MAPPING_START: return open_node(b, MCP_YAML_MAP, at);
+    case FYET_SEQUENCE_START: return open_node(b, MCP_YAML_LIST, at);
     case FYET_MAPPING_END:
     case FYET_SEQUENCE_END:
         b->open = b->open->parent;
@@ -239,6 +239,8 @@ static mcp_status syntax_error(const builder *b, struct fy_diag *diag)
     }
     if (strstr(e->msg, "multiline plain key") || strstr(e->msg, "nested block mapping"))
         hint = "; check the indentation here and on the next line, and quote texts that contain a colon";
+    if (strstr(e->msg, "flow ")) hint = "; a bracket or comma is missing here or above";
+    if (strstr(e->msg, "quoted")) hint = "; a closing quote is missing here or below";
     return mcp_fail_at(b->err, at, "found broken YAML (%s), expected key: value%s", e->msg, hint);
 }
 
@@ -256,12 +258,12 @@ static mcp_status run(builder *b, struct fy_parser *parser, struct fy_diag *diag
     return MCP_OK;
 }
 
-mcp_status mcp_node_parse(mcp_node **out, mcp_bag *bag, const char *name, const char *text, size_t length, mcp_error *err)
+mcp_status mcp_yaml_parse(mcp_yaml **out, mcp_bag *bag, const char *name, const char *text, size_t length, mcp_error *err)
 {
     builder b = {.bag = bag, .file = name, .text = text, .length = length, .err = err};
     *out      = NULL;
-    if (length > MCP_NODE_FILE)
-        return mcp_fail(err, MCP_ERR_TASK, "%s: found %zu bytes, expected a task file of at most %d", name, length, MCP_NODE_FILE);
+    if (length > MCP_YAML_FILE)
+        return mcp_fail(err, MCP_ERR_TASK, "%s: found %zu bytes, expected a task file of at most %d", name, length, MCP_YAML_FILE);
     mcp_status st = check_bytes(&b);
     if (st != MCP_OK) return st;
 
