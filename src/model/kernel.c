@@ -192,7 +192,7 @@ static mcp_status combine(mcp_kernel **out, mcp_kernel_kind kind, const mcp_kern
     mcp_kernel     *k    = NULL;
     mcp_kernel_node node = {.kind = kind};
     mcp_status      st;
-    int             ra, rb, root;
+    int             ra = 0, rb = 0, root;
     *out = NULL;
     if (!a || !b || a->features != b->features)
         return mcp_fail(err, MCP_ERR_ARG, "kernel: can only combine two kernels over the same number of features");

@@ -1,6 +1,11 @@
 /* posterior.h - a trained GP made ready for fast prediction over blocks of particles.
  *   F  [feature][lane]   mean, var  [lane]      n lanes, stride ld: both multiples of MCP_LANES (math/isa.h)
- * var is the latent variance, clamped from below at 1e-10 of the prior variance with zero derivative there. */
+ *   mean = alpha' k,  var = k(f, f) - k' Q k,  k the covariances between f and the points kept (m of them)
+ *   exact   all data, Q = (K + s2 I)^-1, alpha = Q y
+ *   sparse  inducing points: Q = Kmm^-1 - (Kmm + Kmn Knm/s2)^-1, alpha = (Kmm + Kmn Knm/s2)^-1 Kmn y/s2
+ *   subset  exact on the points kept
+ * var is the latent variance, clamped from below at 1e-10 (k(f, f) + s2) with zero derivative there. NaN in gives NaN out.
+ * A lane's result does not depend on n or on its place among the lanes, to the bit. */
 #ifndef MCP_POSTERIOR_H
 #define MCP_POSTERIOR_H
 
@@ -13,7 +18,8 @@ typedef enum { MCP_POSTERIOR_EXACT = 0, MCP_POSTERIOR_SPARSE, MCP_POSTERIOR_SUBS
 
 typedef struct {
     mcp_posterior_type type;
-    double             tolerance; /* SPARSE: bound on the lost prior variance at the data, as a fraction of the noise variance */
+    double             tolerance;  /* SPARSE, SUBSET: points are added until the prior variance that they leave unexplained at
+                                      every data point is at most this fraction of the noise variance; 0 = all that matter */
     int                points_max; /* SPARSE, SUBSET: most points kept; 0 = no limit */
 } mcp_posterior_settings;
 
@@ -21,7 +27,8 @@ typedef struct mcp_posterior mcp_posterior;
 
 typedef struct {
     int    points;   /* inducing points in use (all data when exact)      */
-    double residual; /* SPARSE: largest residual variance / noise variance */
+    double residual; /* largest unexplained prior variance at the data / noise variance (0 when exact): the certificate */
+    double jitter;   /* added to the diagonal to make a factorisation work, 0 usually */
     size_t bytes;
 } mcp_posterior_info;
 
@@ -30,16 +37,18 @@ mcp_status mcp_posterior_create(mcp_posterior **out, const mcp_gp *gp, const mcp
                                 mcp_posterior_info *info, mcp_error *err);
 void       mcp_posterior_free(mcp_posterior *p);
 int        mcp_posterior_points(const mcp_posterior *p);
+int        mcp_posterior_features(const mcp_posterior *p); /* rows of F */
 double     mcp_posterior_noise_var(const mcp_posterior *p);
 
 /* Doubles of tape that forward writes and backward reads, for stride ld. */
 size_t mcp_posterior_tape(const mcp_posterior *p, int ld);
 void   mcp_posterior_forward(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var,
                              double *tape);
-/* Adds d(sum mean_bar mean + var_bar var)/dF to F_bar; no further solve: V = Kinv k is on the tape.
+/* Adds d(sum mean_bar mean + var_bar var)/dF to F_bar; no further solve: V = Q k is on the tape. What forward wrote there is
+ * kept (backward may be called again), but part of the tape is scratch, so it is not const.
  * (The particle simulation calls it right after forward, with mean_bar = 1 and var_bar = eps/(2 sqrt(var)): that is the
  * Jacobian row of the sampled change, D numbers a lane, and the large tape never leaves the cache.) */
 void mcp_posterior_backward(const mcp_posterior *p, int n, int ld, const double *F, const double *mean_bar,
-                            const double *var_bar, const double *tape, double *F_bar);
+                            const double *var_bar, double *tape, double *F_bar);
 
 #endif

@@ -16,18 +16,18 @@ LANES_INLINE vd value(mcp_kernel_kind kind, double s2, double alpha, vd q, vd *s
     *part = v_set(0.0);
     switch (kind) {
     case MCP_K_MATERN32:
-        a      = v_sqrt(3.0 * q);
+        a      = mcp_v_sqrt(3.0 * q);
         e      = s2 * v_exp(-a);
         *slope = 1.5 * e;
         return (1.0 + a) * e;
     case MCP_K_MATERN52:
-        a      = v_sqrt(5.0 * q);
+        a      = mcp_v_sqrt(5.0 * q);
         e      = s2 * v_exp(-a);
         *slope = (5.0 / 6.0) * (1.0 + a) * e;
         return (1.0 + a + a * a * (1.0 / 3.0)) * e;
     case MCP_K_RQ:
         e      = 1.0 + q / alpha;
-        a      = alpha * v_log(e);
+        a      = alpha * mcp_v_log(e);
         k      = s2 * v_exp(-a);
         *slope = k / e;
         *part  = -k * (a - q / e);

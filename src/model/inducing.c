@@ -1,0 +1,177 @@
+/* inducing.c - greedy choice of inducing points by conditional variance (pivoted Cholesky), and the posterior they give.
+ *
+ * Selection leaves K ~ L L' (n x m), and Kmm = M M' with M the chosen rows of L. Then, with s2 the noise variance,
+ *   B     = I + L' L/s2                               (Kmm + Kmn Knm/s2 = M B M')
+ *   Q     = Kmm^-1 - (Kmm + Kmn Knm/s2)^-1 = M^-T (I - B^-1) M^-1
+ *   alpha = M^-T B^-1 L' y/s2
+ * No inverse of Kmm is ever subtracted from another large matrix: I - B^-1 has eigenvalues in [0, 1). */
+#include "model/inducing.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "math/arena.h"
+#include "math/gemm.h"
+#include "math/linalg.h"
+
+#define AT(A, ld, i, j) (A)[(size_t)(i) * (size_t)(ld) + (size_t)(j)]
+
+/* Pivots below this share of the largest prior variance are rounding errors. */
+static const double pivot_floor = 1e-13;
+
+void mcp_inducing_free(mcp_inducing *s)
+{
+    mcp_free(s->index);
+    mcp_block_free(s->L);
+    *s = (mcp_inducing){0};
+}
+
+/* Column c of L from its pivot, and what it leaves of every residual variance r. */
+static void add_column(mcp_inducing *s, const mcp_gp *gp, int pivot, double *r)
+{
+    int           c = s->m, D = gp->features;
+    const double *Lp = &AT(s->L, s->ld, pivot, 0), *xp = &AT(gp->X, D, pivot, 0);
+    double        root = sqrt(r[pivot]);
+    for (int i = 0; i < gp->n; i++) {
+        double *Li = &AT(s->L, s->ld, i, 0), v;
+        if (r[i] < 0.0) continue; /* chosen before: its row ends there */
+        if (i == pivot) {
+            v = root;
+        } else {
+            v = mcp_kernel_value(gp->kernel, gp->hyper, &AT(gp->X, D, i, 0), xp);
+            for (int k = 0; k < c; k++) v -= Li[k] * Lp[k];
+            v /= root;
+        }
+        Li[c] = v;
+        if (i == pivot) continue;
+        r[i] -= v * v;
+        if (r[i] < 0.0) r[i] = 0.0;
+    }
+    r[pivot]       = -1.0;
+    s->index[s->m] = pivot;
+    s->m++;
+}
+
+mcp_status mcp_inducing_select(mcp_inducing *s, const mcp_gp *gp, double bound, int m_max, mcp_error *err)
+{
+    int     n = gp->n, D = gp->features;
+    double  largest = 0.0;
+    double *r       = NULL;
+    void   *block;
+    if (m_max <= 0 || m_max > n) m_max = n;
+    *s            = (mcp_inducing){.ld = mcp_round_lanes(m_max)};
+    mcp_status st = mcp_block_alloc(&block, (size_t)n * (size_t)s->ld * sizeof(double), err);
+    if (st != MCP_OK) return st;
+    s->L     = block;
+    s->index = mcp_calloc((size_t)m_max, sizeof *s->index);
+    r        = mcp_calloc((size_t)n, sizeof *r);
+    if (!s->index || !r) {
+        mcp_free(r);
+        return mcp_fail(err, MCP_ERR_MEMORY, "gp: out of memory for %d inducing points", m_max);
+    }
+    for (int i = 0; i < n; i++) {
+        r[i]    = mcp_kernel_value(gp->kernel, gp->hyper, &AT(gp->X, D, i, 0), &AT(gp->X, D, i, 0));
+        largest = fmax(largest, r[i]);
+    }
+    for (;;) {
+        int pivot = 0;
+        for (int i = 1; i < n; i++)
+            if (r[i] > r[pivot]) pivot = i;
+        s->residual = fmax(r[pivot], 0.0);
+        if (s->m == m_max || s->residual <= bound || s->residual <= pivot_floor * largest) break;
+        add_column(s, gp, pivot, r);
+    }
+    mcp_free(r);
+    if (s->m == 0) return mcp_fail(err, MCP_ERR_NUMERIC, "gp: no inducing point: the prior variance is zero at every data point");
+    return MCP_OK;
+}
+
+typedef struct {
+    double *Lt, *B, *Binv, *Mt, *T, *pack, *y;
+} workspace;
+
+static size_t layout(workspace *w, int n, int m, int ld, char *base)
+{
+    mcp_arena a     = {.base = base, .used = 0};
+    size_t    mm    = (size_t)m * (size_t)ld;
+    size_t    packs = mcp_gemm_packed_doubles(m, n), more = mcp_gemm_packed_doubles(m, m);
+    w->Lt   = mcp_arena_doubles(&a, (size_t)m * (size_t)n);
+    w->B    = mcp_arena_doubles(&a, mm);
+    w->Binv = mcp_arena_doubles(&a, mm);
+    w->Mt   = mcp_arena_doubles(&a, mm);
+    w->T    = mcp_arena_doubles(&a, mm);
+    w->y    = mcp_arena_doubles(&a, (size_t)ld);
+    w->pack = mcp_arena_doubles(&a, packs > more ? packs : more);
+    return a.used;
+}
+
+/* C = A B, A m x k (row stride lda), B k x ld, C m x ld */
+static void multiply(mcp_isa level, int m, int k, const double *A, int lda, const double *B, int ldb, double *C, int ldc,
+                     double *pack)
+{
+    mcp_packed p;
+    mcp_gemm_pack(&p, level, m, k, A, lda, pack);
+    mcp_gemm(&p, mcp_round_lanes(m), B, ldb, C, ldc, 0);
+}
+
+/* Rows of Mt = M^-T: row r solves M x = e_r (M is the lower triangle made of the chosen rows of L). */
+static void invert_chosen(const mcp_inducing *s, double *M, double *Mt, double *rows)
+{
+    int m = s->m, ld = mcp_round_lanes(m);
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < m; j++) {
+            AT(M, ld, i, j)   = j <= i ? AT(s->L, s->ld, s->index[i], j) : 0.0;
+            AT(rows, m, i, j) = i == j ? 1.0 : 0.0;
+        }
+    mcp_lower_solve(m, M, ld, m, rows);
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < ld; j++) AT(Mt, ld, i, j) = j < m ? AT(rows, m, i, j) : 0.0;
+}
+
+static mcp_status posterior(const mcp_inducing *s, const mcp_gp *gp, mcp_isa level, workspace *w, double *Q, double *alpha,
+                            mcp_error *err)
+{
+    int        n = gp->n, m = s->m, ld = mcp_round_lanes(m);
+    double     s2 = mcp_gp_noise_var(gp);
+    mcp_status st;
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) AT(w->Lt, n, j, i) = AT(s->L, s->ld, i, j) / s2;
+    multiply(level, m, n, w->Lt, n, s->L, s->ld, w->B, ld, w->pack);
+    for (int i = 0; i < m; i++) AT(w->B, ld, i, i) += 1.0;
+    if ((st = mcp_cholesky(m, w->B, ld, err)) != MCP_OK) return st;
+    if ((st = mcp_cholesky_inverse(m, w->B, ld, w->Binv, ld, err)) != MCP_OK) return st;
+    for (int j = 0; j < m; j++) {
+        w->y[j] = 0.0;
+        for (int i = 0; i < n; i++) w->y[j] += AT(w->Lt, n, j, i) * gp->y[i];
+    }
+    mcp_cholesky_solve(m, w->B, ld, 1, w->y);
+    invert_chosen(s, w->B, w->Mt, w->T);
+    for (int i = 0; i < m; i++) {
+        alpha[i] = 0.0;
+        for (int j = i; j < m; j++) alpha[i] += AT(w->Mt, ld, i, j) * w->y[j];
+        for (int j = 0; j < m; j++) AT(w->Binv, ld, i, j) = (i == j ? 1.0 : 0.0) - AT(w->Binv, ld, i, j);
+        for (int j = m; j < ld; j++) AT(w->Binv, ld, i, j) = 0.0;
+    }
+    /* Q = Mt (I - B^-1) Mt' */
+    multiply(level, m, m, w->Mt, ld, w->Binv, ld, w->T, ld, w->pack);
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < ld; j++) AT(w->B, ld, i, j) = j < m ? AT(w->Mt, ld, j, i) : 0.0;
+    multiply(level, m, m, w->T, ld, w->B, ld, w->Binv, ld, w->pack);
+    for (int i = 0; i < m; i++)
+        for (int j = 0; j < m; j++) AT(Q, m, i, j) = 0.5 * (AT(w->Binv, ld, i, j) + AT(w->Binv, ld, j, i));
+    return MCP_OK;
+}
+
+mcp_status mcp_inducing_posterior(const mcp_inducing *s, const mcp_gp *gp, mcp_isa level, double *Q, double *alpha,
+                                  mcp_error *err)
+{
+    workspace  w;
+    void      *block;
+    int        ld = mcp_round_lanes(s->m);
+    mcp_status st = mcp_block_alloc(&block, layout(&w, gp->n, s->m, ld, NULL), err);
+    if (st != MCP_OK) return st;
+    layout(&w, gp->n, s->m, ld, block);
+    st = posterior(s, gp, level, &w, Q, alpha, err);
+    mcp_block_free(block);
+    return st;
+}
