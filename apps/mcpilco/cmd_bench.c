@@ -11,6 +11,7 @@ static const struct {
 } benches[] = {
     {"kernels", bench_kernels, "multiply-add peak, matrix products, vector functions, random numbers"},
     {"program", bench_program, "the controller program over a block of particles, forward and back"},
+    {"step", bench_step, "one policy-gradient step: particles forward, adjoint back"},
 };
 
 static int usage(FILE *to)
