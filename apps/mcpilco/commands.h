@@ -11,6 +11,7 @@ void prepare_machine(char **argv);
 
 int bench_kernels(int argc, char **argv);
 int bench_gp(int argc, char **argv);
+int bench_pilco(int argc, char **argv);
 int bench_program(int argc, char **argv);
 int bench_step(int argc, char **argv);
 
