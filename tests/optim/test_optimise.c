@@ -1,0 +1,301 @@
+/* test_optimise.c - whole policy optimisations on a small system, and fresh policies. */
+#include "../rollout/fixture.h"
+
+static void settings(fixture *f)
+{
+    mcp_optimise_settings *o = &f->task->optimise;
+    o->particles = 32;
+    o->steps_first = o->steps = 60;
+    o->evaluate_every = 10;
+    o->patience = 20;
+    o->step_size = 0.03;
+    o->step_size_min = 0.01;
+    o->stop_rule = 0;
+    o->candidates = 0;
+    f->task->model.posterior = MCP_POSTERIOR_EXACT;
+}
+
+static int make(fixture *f, const parts *p)
+{
+    mcp_error err = {MCP_OK, ""};
+    if (fixture_make(f, p, 8, 24, &err) != MCP_OK) {
+        FAIL_("%s", err.text);
+        return 0;
+    }
+    settings(f);
+    return 1;
+}
+
+static mcp_optimise_request request_of(const fixture *f)
+{
+    return (mcp_optimise_request){.system = f->system, .gp = f->gp, .seed = 4, .trial = 2};
+}
+
+static void release(mcp_optimise_info *info)
+{
+    mcp_free(info->history);
+    mcp_free(info->rate_history);
+}
+
+/* Inputs act strongly, and the cost is on a velocity: a few samples are enough to see a policy improve. */
+static const parts usual = {
+    .model_more = "  velocities: {p: dp, theta: dtheta}\n  prior_mean: {dp: 6*Ts*u, dtheta: -2*Ts*u}\n"
+                  "  features: [p, dp, dtheta, sin(theta), cos(theta), u]",
+    .policy = "3*tanh(param(a, 0.1) - param(b, 0.1)*dp + rbf(5, p, dp, dtheta, cos(theta), sin(theta))/3)",
+    .cost = "1 - exp(-(dp - 1)^2)",
+};
+
+CASE(every_rule_lowers_the_cost_on_the_fixed_noise)
+{
+    for (int rule = 0; rule < 3; rule++) {
+        fixture           f = {0};
+        mcp_optimise_info info;
+        if (!make(&f, &usual)) return;
+        f.task->optimise.stop_rule = rule;
+        mcp_optimise_request q = request_of(&f);
+        REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &info, err));
+        if (!(info.cost_last < 0.97 * info.cost_first)) FAIL_("rule %d: %g -> %g", rule, info.cost_first, info.cost_last);
+        CHECK(info.steps > 0 && info.steps <= 60 && info.history && info.restarts == 0);
+        CHECK(rule == 0 || info.steps == 60);
+        CHECK(info.outcome == MCP_CONVERGED || (info.outcome == MCP_STEPS_MAX && info.steps == 60));
+        for (int i = 0; i < info.steps; i++) CHECK(isfinite(info.history[i]) && info.rate_history[i] > 0.0);
+        CHECK(rule != 2 || info.rate_history[info.steps - 1] < 0.004);
+        release(&info);
+        fixture_free(&f);
+    }
+}
+
+CASE(plateau_halves_the_rate_to_its_least_and_ends_on_the_best)
+{
+    fixture           f = {0};
+    mcp_optimise_info info;
+    if (!make(&f, &usual)) return;
+    f.task->optimise.gain = 0.9; /* nothing counts as a gain: lowered at 20, stop at 40 */
+    mcp_optimise_request q = request_of(&f);
+    REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &info, err));
+    CHECK(info.outcome == MCP_CONVERGED && info.steps == 40);
+    CHECK(info.rate_history[19] == 0.03 && info.rate_history[20] == 0.015);
+    CHECK(info.cost_last < info.cost_first);
+    release(&info);
+    fixture_free(&f);
+}
+
+CASE(threads_do_not_change_the_policy_found)
+{
+    fixture  f = {0};
+    double  *other;
+    mcp_pool *pool = NULL;
+    if (!make(&f, &usual)) return;
+    other = mcp_calloc((size_t)f.params, sizeof *other);
+    mcp_optimise_request q = request_of(&f);
+    f.task->optimise.candidates = 1;
+    CHECK_OK(mcp_policy_optimise(&q, 0, f.theta, NULL, err));
+    CHECK_OK(mcp_pool_create(&pool, 3, err));
+    q.pool = pool;
+    CHECK_OK(mcp_policy_optimise(&q, 0, other, NULL, err));
+    CHECK(!memcmp(other, f.theta, (size_t)f.params * sizeof *other));
+    mcp_pool_free(pool);
+    mcp_free(other);
+    fixture_free(&f);
+}
+
+CASE(a_policy_that_works_stays_unless_much_is_promised)
+{
+    fixture           f = {0};
+    mcp_optimise_info info;
+    if (!make(&f, &usual)) return;
+    double *start = mcp_calloc((size_t)f.params, sizeof *start);
+    memcpy(start, f.theta, (size_t)f.params * sizeof *start);
+    mcp_optimise_request q = request_of(&f);
+    q.incumbent_works = 1;
+    f.task->optimise.incumbent_gain = 0.95;
+    CHECK_OK(mcp_policy_optimise(&q, 1, f.theta, &info, err));
+    CHECK(info.outcome == MCP_KEPT_INCUMBENT && info.cost_last == info.cost_first);
+    CHECK(!memcmp(start, f.theta, (size_t)f.params * sizeof *start));
+    release(&info);
+    f.task->optimise.incumbent_gain = 0.02;
+    CHECK_OK(mcp_policy_optimise(&q, 1, f.theta, &info, err));
+    CHECK(info.outcome != MCP_KEPT_INCUMBENT && info.cost_last < 0.98 * info.cost_first);
+    CHECK(memcmp(start, f.theta, (size_t)f.params * sizeof *start));
+    release(&info);
+    mcp_free(start);
+    fixture_free(&f);
+}
+
+CASE(a_policy_of_nan_is_replaced_and_that_is_said)
+{
+    fixture           f = {0};
+    mcp_optimise_info info;
+    if (!make(&f, &usual)) return;
+    mcp_optimise_request q = request_of(&f);
+    for (int i = 0; i < f.params; i++) f.theta[i] = NAN;
+    REQUIRE_OK(mcp_policy_optimise(&q, 1, f.theta, &info, err));
+    CHECK(info.restarts == 1 && info.resampled == 10);
+    CHECK(isfinite(info.cost_last));
+    for (int i = 0; i < f.params; i++) CHECK(isfinite(f.theta[i]));
+    release(&info);
+    fixture_free(&f);
+}
+
+CASE(a_policy_that_can_only_give_nan_is_an_error)
+{
+    fixture           f = {0};
+    mcp_optimise_info info;
+    mcp_error         err = {MCP_OK, ""};
+    if (!make(&f, &(const parts){.policy = "3*tanh(log(param(a, -4) + p))"})) return;
+    mcp_optimise_request q = request_of(&f);
+    CHECK(mcp_policy_optimise(&q, 0, f.theta, &info, &err) == MCP_ERR_NUMERIC);
+    CHECK(info.restarts == 5 && info.history == NULL);
+    CHECK_HAS(err.text, "particles");
+    fixture_free(&f);
+}
+
+static int stop_at_7(void *context, const mcp_progress *p)
+{
+    int *calls = context;
+    CHECK(p->step == ++*calls && p->steps_max == 60 && isfinite(p->cost) && p->gradient_norm > 0.0);
+    return p->step == 7;
+}
+
+CASE(the_callback_sees_every_step_and_can_stop)
+{
+    fixture           f = {0};
+    mcp_optimise_info info;
+    int               calls = 0;
+    if (!make(&f, &usual)) return;
+    mcp_optimise_request q = request_of(&f);
+    q.progress = stop_at_7;
+    q.progress_context = &calls;
+    REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &info, err));
+    CHECK(info.outcome == MCP_INTERRUPTED && info.steps == 7 && calls == 7);
+    release(&info);
+    fixture_free(&f);
+}
+
+CASE(a_poor_sparse_posterior_is_tightened_until_gradients_agree)
+{
+    fixture           f = {0};
+    mcp_optimise_info info;
+    if (!make(&f, &usual)) return;
+    mcp_optimise_request q = request_of(&f);
+    f.task->optimise.steps = 2;
+    f.task->model.posterior = MCP_POSTERIOR_SPARSE;
+    f.task->model.tolerance = 150.0; /* of the noise variance: far too much */
+    f.task->model.self_check = 0;
+    REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &info, err));
+    CHECK(isnan(info.check_cosine) && info.tolerance == 150.0);
+    int few = info.points;
+    release(&info);
+    f.task->model.self_check = 1;
+    REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &info, err));
+    if (!(info.check_cosine >= 0.99 && info.tolerance < 150.0 && info.points > few)) FAIL_("cosine %g, tolerance %g, %d -> %d points", info.check_cosine, info.tolerance, few, info.points);
+    release(&info);
+    fixture_free(&f);
+}
+
+CASE(bad_settings_are_refused)
+{
+    fixture              f = {0};
+    mcp_error            err = {MCP_OK, ""};
+    if (!make(&f, &usual)) return;
+    mcp_optimise_request q = request_of(&f);
+    f.task->optimise.particles = 0;
+    CHECK(mcp_policy_optimise(&q, 0, f.theta, NULL, &err) == MCP_ERR_ARG);
+    CHECK_HAS(err.text, "particles");
+    f.task->optimise.particles = 16;
+    f.task->optimise.step_size = NAN;
+    CHECK(mcp_policy_optimise(&q, 0, f.theta, NULL, &err) == MCP_ERR_ARG);
+    f.task->optimise.step_size = 0.01;
+    f.task->optimise.dropout = 1.0;
+    CHECK(mcp_policy_optimise(&q, 0, f.theta, NULL, &err) == MCP_ERR_ARG);
+    fixture_free(&f);
+}
+
+static const mcp_param_group *group(const fixture *f, mcp_param_kind kind)
+{
+    for (int i = 0; i < mcp_program_groups(f->system->controller); i++)
+        if (mcp_program_group(f->system->controller, i)->kind == kind) return mcp_program_group(f->system->controller, i);
+    return NULL;
+}
+
+/* Visited: p in +-1, dp in +-3, theta in +-0.5, dtheta in +-10. */
+static void visit(double visited[200][4])
+{
+    const double half[4] = {1.0, 3.0, 0.5, 10.0};
+    mcp_rand     r = mcp_rand_make(1, 1, 1, MCP_RNG_OTHER);
+    for (int k = 0; k < 200; k++)
+        for (int i = 0; i < 4; i++) visited[k][i] = half[i] * (2.0 * mcp_rand_uniform(&r) - 1.0);
+    visited[17][1] = 1e6; /* one wild value does not count */
+}
+
+CASE(a_fresh_policy_fits_the_ranges_that_were_visited)
+{
+    fixture f = {0};
+    double  visited[200][4], circle = 0.0, low = 0.0, high = 0.0;
+    if (!make(&f, &(const parts){.policy = "3*tanh(rbf(100, p, dp, dtheta, cos(theta), sin(theta))/3)", .start = "{std: 0.01}"})) return;
+    visit(visited);
+    REQUIRE_OK(mcp_policy_draw(f.system, visited[0], 200, 1, 1, 0, f.theta, err));
+    const mcp_param_group *c = group(&f, MCP_RBF_CENTRES), *l = group(&f, MCP_RBF_LOG_LENGTHS), *w = group(&f, MCP_RBF_WEIGHTS);
+    for (int b = 0; b < c->rows; b++) {
+        const double *row = f.theta + c->offset + b * 5;
+        CHECK(fabs(row[0]) < 1.6 && fabs(row[1]) < 4.8 && fabs(row[2]) < 16.0);
+        CHECK_CLOSE(hypot(row[3], row[4]), 1.0, 1e-12, 0.0);
+        circle = fmin(circle, row[3]); /* cos(theta): the far side of the circle is reached though theta stayed in +-0.5 */
+        low = fmin(low, row[2]);
+        high = fmax(high, row[2]);
+    }
+    CHECK(circle < -0.9 && low < -10.0 && high > 10.0);
+    CHECK_CLOSE(exp(f.theta[l->offset]), 1.0, 0.2, 0.0);     /* 0.35 of the widened range 3 */
+    CHECK_CLOSE(exp(f.theta[l->offset + 3]), 1.0, 0.05, 0.0); /* half of 2 */
+    double most = 0.0;
+    for (int i = 0; i < w->count; i++) most = fmax(most, fabs(f.theta[w->offset + i]));
+    CHECK(most > 1.3 && most <= 1.51); /* half of the limit 3 */
+    fixture_free(&f);
+}
+
+CASE(weights_follow_the_gain_from_network_to_input)
+{
+    fixture f = {0};
+    double  visited[200][4], most = 0.0;
+    if (!make(&f, &(const parts){.policy = "3*tanh(rbf(100, p, dp, dtheta, cos(theta), sin(theta)))"})) return;
+    visit(visited);
+    REQUIRE_OK(mcp_policy_draw(f.system, visited[0], 200, 1, 1, 0, f.theta, err));
+    const mcp_param_group *w = group(&f, MCP_RBF_WEIGHTS);
+    for (int i = 0; i < w->count; i++) most = fmax(most, fabs(f.theta[w->offset + i]));
+    CHECK(most > 0.43 && most <= 0.51);
+    fixture_free(&f);
+}
+
+CASE(draws_are_repeatable_and_differ)
+{
+    fixture f = {0};
+    if (!make(&f, &(const parts){.policy = "3*tanh(mlp(6, 4, p, dp, dtheta, sin(theta))) + param(k, 0.25)*p"})) return;
+    double *a = mcp_calloc(3 * (size_t)f.params, sizeof *a), *b = a + f.params, *c = b + f.params;
+    CHECK_OK(mcp_policy_draw(f.system, NULL, 0, 1, 1, 0, a, err));
+    CHECK_OK(mcp_policy_draw(f.system, NULL, 0, 1, 1, 0, b, err));
+    CHECK_OK(mcp_policy_draw(f.system, NULL, 0, 1, 1, 1, c, err));
+    CHECK(!memcmp(a, b, (size_t)f.params * sizeof *a));
+    CHECK(memcmp(a, c, (size_t)f.params * sizeof *a));
+    const mcp_param_group *k = group(&f, MCP_PARAM_SCALAR);
+    CHECK(k && a[k->offset] == 0.25 && c[k->offset] == 0.25);
+    mcp_free(a);
+    fixture_free(&f);
+}
+
+int main(int argc, char **argv)
+{
+    TEST_ARGS(argc, argv);
+    RUN(every_rule_lowers_the_cost_on_the_fixed_noise);
+    RUN(plateau_halves_the_rate_to_its_least_and_ends_on_the_best);
+    RUN(threads_do_not_change_the_policy_found);
+    RUN(a_policy_that_works_stays_unless_much_is_promised);
+    RUN(a_policy_of_nan_is_replaced_and_that_is_said);
+    RUN(a_policy_that_can_only_give_nan_is_an_error);
+    RUN(the_callback_sees_every_step_and_can_stop);
+    RUN(a_poor_sparse_posterior_is_tightened_until_gradients_agree);
+    RUN(bad_settings_are_refused);
+    RUN(a_fresh_policy_fits_the_ranges_that_were_visited);
+    RUN(weights_follow_the_gain_from_network_to_input);
+    RUN(draws_are_repeatable_and_differ);
+    return DONE();
+}
