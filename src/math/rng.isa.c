@@ -17,11 +17,11 @@
 /* 64-bit product of the low halves of each lane; what the high halves hold does not matter. */
 static inline mcp_vu product(mcp_vu a, mcp_vu b)
 {
-#if defined(__AVX512F__)
+#if MCP_W == 8 && defined(__AVX512F__)
     return (mcp_vu)_mm512_mul_epu32((__m512i)a, (__m512i)b);
-#elif defined(__AVX2__)
+#elif MCP_W == 4
     return (mcp_vu)_mm256_mul_epu32((__m256i)a, (__m256i)b);
-#elif defined(__x86_64__)
+#elif MCP_W == 2 && defined(__x86_64__)
     return (mcp_vu)_mm_mul_epu32((__m128i)a, (__m128i)b);
 #else
     return (a & 0xffffffffu) * (b & 0xffffffffu);
