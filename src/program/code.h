@@ -52,6 +52,7 @@ struct mcp_program {
     mcp_instr    *list[2];
     int           count[2];
     int          *out[2], *next[2];      /* registers, by list */
+    int          *start;                 /* register of a slot's start, -1: not read */
     mcp_net_code *net;
     mcp_param_group *group;
     char        (*group_name)[80];

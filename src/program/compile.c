@@ -238,10 +238,11 @@ static int allocate(compiler *c)
         p->next[k] = mcp_calloc((size_t)p->slots, sizeof *p->next[k]);
         ok         = ok && c->need[k] && p->list[k] && p->out[k] && p->next[k];
     }
+    p->start = mcp_calloc((size_t)p->slots, sizeof *p->start);
     c->reg   = mcp_calloc(nodes, sizeof *c->reg);
     c->net   = mcp_calloc((size_t)g->nets, sizeof *c->net);
     c->param = mcp_calloc((size_t)g->scalars, sizeof *c->param);
-    return ok && c->reg && c->net && c->param;
+    return ok && p->start && c->reg && c->net && c->param;
 }
 
 static void copy_names(compiler *c)
@@ -289,6 +290,7 @@ mcp_status mcp_builder_finish(mcp_builder *b, mcp_program **out, mcp_error *err)
         lay_out_nets(&c);
         emit(&c, 0);
         emit(&c, 1);
+        for (int i = 0; i < c.p->slots; i++) c.p->start[i] = c.reg[resolve(&c, 1, c.g->slot[i].start)];
         share_features(c.p);
         copy_names(&c);
         *out = c.p;
@@ -312,6 +314,7 @@ void mcp_program_free(mcp_program *p)
         mcp_free(p->out[k]);
         mcp_free(p->next[k]);
     }
+    mcp_free(p->start);
     mcp_free(p->reg);
     mcp_free(p->net);
     mcp_free(p->group);

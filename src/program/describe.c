@@ -102,3 +102,60 @@ char *mcp_program_listing(const mcp_program *p)
     add_list(&t, p, 0);
     return mcp_text_take(&t, &text, NULL) == MCP_OK ? text : NULL;
 }
+
+static void net_cost(const mcp_net *net, mcp_program_cost *c)
+{
+    long D = net->features, K = net->outputs, before = D;
+    if (net->kind == MCP_NET_RBF) {
+        long n = net->units[0];
+        c->add += n * (2 * D + K);
+        c->multiply += n * (2 * D + K);
+        c->call += n;
+        c->constants += n * (K + D) + D;
+        return;
+    }
+    for (int l = 0; l <= net->layers; l++) {
+        long units = l < net->layers ? net->units[l] : K;
+        c->add += units * before;
+        c->multiply += units * before;
+        c->call += l < net->layers ? units : 0;
+        c->constants += units * (before + 1);
+        before = units;
+    }
+}
+
+mcp_program_cost mcp_program_cost_of(const mcp_program *p)
+{
+    mcp_program_cost c = {.state = p->slots};
+    for (int k = 0; k < p->count[0]; k++) {
+        const mcp_instr *s = &p->list[0][k];
+        switch (s->op) {
+        case OP_CONST:
+        case OP_PARAM: c.constants++; break;
+        case OP_NET: net_cost(&p->net[s->a].net, &c); break;
+        case OP_ADD:
+        case OP_SUB:
+        case OP_NEG: c.add++; break;
+        case OP_MUL: c.multiply++; break;
+        case OP_DIV: c.divide++; break;
+        case OP_MIN:
+        case OP_MAX:
+        case OP_LT:
+        case OP_LE:
+        case OP_EQ:
+        case OP_NE:
+        case OP_AND:
+        case OP_OR:
+        case OP_NOT:
+        case OP_ABS:
+        case OP_SIGN: c.compare++; break;
+        case OP_SIGMOID:
+            c.add++;
+            c.divide++;
+            c.call++;
+            break;
+        default: c.call++;
+        }
+    }
+    return c;
+}

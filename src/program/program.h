@@ -54,7 +54,7 @@ const char *mcp_program_output_name(const mcp_program *p, int i);
 const char *mcp_program_input_name(const mcp_program *p, int i);
 char       *mcp_program_listing(const mcp_program *p); /* the compiled steps as text, mcp_free it; NULL = no memory */
 
-/* theta is made of groups: one per param(), three per rbf node (weights [output][basis], centres [basis][feature],
+/* theta is made of groups: first one per param(), then, net by net, three per rbf node (weights [output][basis], centres [basis][feature],
  * log length-scales [feature]; phi_i = exp(-sum_d ((f_d - c_id)/l_d)^2)), weights and biases per mlp layer. */
 typedef enum { MCP_PARAM_SCALAR, MCP_RBF_WEIGHTS, MCP_RBF_CENTRES, MCP_RBF_LOG_LENGTHS, MCP_MLP_WEIGHTS, MCP_MLP_BIASES } mcp_param_kind;
 typedef struct {
@@ -107,12 +107,22 @@ void   mcp_program_step(const mcp_program *p, const double *theta, int first, co
 /* Prints the program as a C99 function over a static-size struct:
  *   typedef struct { int started; REAL mem[..]; } PREFIX_state;
  *   void PREFIX_reset(PREFIX_state *s);  void PREFIX_step(PREFIX_state *s, const REAL *in, REAL *out);
- * with theta as static const arrays. libm only. Returned text: mcp_free it. */
+ * with theta as static const arrays. libm only. Returned text: mcp_free it. in and out may be the same array. */
 typedef struct {
     const char *prefix;
-    int         single; /* 1: float, 0: double */
+    int         single;  /* 1: float, 0: double */
+    const char *include; /* NULL: one self-contained file; else the declarations come from this header */
 } mcp_print_settings;
 mcp_status mcp_program_print_c(const mcp_program *p, const double *theta, const mcp_print_settings *s, char **text,
                                mcp_error *err);
+/* The declarations alone: body of a header (no include guard), to go with settings.include. */
+mcp_status mcp_program_print_declarations(const mcp_program *p, const mcp_print_settings *s, char **text, mcp_error *err);
+
+/* Operations of one sample after the first, for cost estimates. */
+typedef struct {
+    long add, multiply, divide, compare, call; /* call: libm functions, sqrt included */
+    long constants, state;                     /* table entries; numbers kept between samples */
+} mcp_program_cost;
+mcp_program_cost mcp_program_cost_of(const mcp_program *p);
 
 #endif
