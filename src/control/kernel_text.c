@@ -142,7 +142,9 @@ mcp_status mcp_kernel_texts(mcp_system *s, mcp_error *err)
         mcp_error why = {MCP_OK, ""};
         st = mcp_kernel_parse(&s->kernel[i], s->kernel_text[i], s->nf, t->features.n, &why);
         const mcp_expr *e = t->gp[i].kernel.text ? &t->gp[i].kernel : &plain;
-        if (st != MCP_OK) st = mcp_fail(err, st, "%s:%d: kernel \"%s\": %.300s", e->at.file ? e->at.file : "task", e->at.line, e->text, why.text);
+        if (st != MCP_OK)
+            st = mcp_fail(err, st == MCP_ERR_MEMORY ? st : MCP_ERR_TASK, "%s:%d:%d: %.300s", e->at.file ? e->at.file : "task", e->at.line,
+                          e->at.column, why.text);
     }
     return st;
 }

@@ -10,9 +10,12 @@ static void quoted(mcp_text *out, const char *s)
 {
     mcp_text_add(out, "\"");
     for (; *s; s++) {
-        if (*s == '"' || *s == '\\') mcp_text_add(out, "\\%c", *s);
-        else if ((unsigned char)*s < ' ') mcp_text_add(out, "\\u%04x", (unsigned)(unsigned char)*s);
-        else mcp_text_bytes(out, s, 1);
+        if (*s == '"' || *s == '\\')
+            mcp_text_add(out, "\\%c", *s);
+        else if ((unsigned char)*s < ' ')
+            mcp_text_add(out, "\\u%04x", (unsigned)(unsigned char)*s);
+        else
+            mcp_text_bytes(out, s, 1);
     }
     mcp_text_add(out, "\"");
 }
@@ -20,9 +23,12 @@ static void quoted(mcp_text *out, const char *s)
 static void value(mcp_text *out, const mcp_yaml *n, int indent)
 {
     if (n->kind == MCP_YAML_SCALAR) {
-        if (n->known == 1) mcp_text_add(out, "%.17g", n->number);
-        else if (n->known == 2) mcp_text_add(out, n->number != 0.0 ? "true" : "false");
-        else quoted(out, n->text);
+        if (n->known == 1)
+            mcp_text_add(out, "%.17g", n->number);
+        else if (n->known == 2)
+            mcp_text_add(out, n->number != 0.0 ? "true" : "false");
+        else
+            quoted(out, n->text);
         return;
     }
     const char *brackets = n->kind == MCP_YAML_LIST ? "[]" : "{}";

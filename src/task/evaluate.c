@@ -8,12 +8,12 @@
 
 static mcp_status builder(mcp_reader *r, mcp_builder **out)
 {
-    const mcp_task *t = r->task;
+    const mcp_task *t  = r->task;
     mcp_status      st = mcp_builder_create(out, r->err);
     if (st == MCP_OK && t->rate > 0.0) st = mcp_builder_constant(*out, "Ts", 1.0 / t->rate, r->err);
     for (int i = 0; i < t->constants.n && st == MCP_OK; i++) {
         const mcp_named_expr *c = &t->constants.item[i];
-        st = mcp_builder_define(*out, c->name, c->expr.text, c->expr.at, r->err);
+        st                      = mcp_builder_define(*out, c->name, c->expr.text, c->expr.at, r->err);
     }
     return st;
 }
@@ -21,7 +21,7 @@ static mcp_status builder(mcp_reader *r, mcp_builder **out)
 /* Runs a program without inputs once; values[outputs]. */
 static mcp_status run(mcp_reader *r, mcp_builder *b, mcp_where at, double *values)
 {
-    mcp_program *p = NULL;
+    mcp_program *p  = NULL;
     mcp_status   st = mcp_builder_finish(b, &p, r->err);
     if (st != MCP_OK) return st;
     if (mcp_program_params(p) || mcp_program_memory(p)) {
@@ -29,8 +29,10 @@ static mcp_status run(mcp_reader *r, mcp_builder *b, mcp_where at, double *value
         return mcp_fail_at(r->err, at, "found param, rbf, mlp or prev, expected a number that does not change");
     }
     double *work = mcp_calloc(mcp_program_work(p) + 1, sizeof *work), none = 0.0;
-    if (!work) st = mcp_read_memory(r);
-    else mcp_program_step(p, &none, 1, &none, &none, values, work);
+    if (!work)
+        st = mcp_read_memory(r);
+    else
+        mcp_program_step(p, &none, 1, &none, &none, values, work);
     mcp_free(work);
     mcp_program_free(p);
     return st;
@@ -38,7 +40,7 @@ static mcp_status run(mcp_reader *r, mcp_builder *b, mcp_where at, double *value
 
 mcp_status mcp_evaluate(mcp_reader *r, const char *text, mcp_where at, double *value)
 {
-    mcp_builder *b = NULL;
+    mcp_builder *b  = NULL;
     mcp_status   st = builder(r, &b);
     if (st == MCP_OK) st = mcp_builder_output(b, "value", text, at, r->err);
     if (st == MCP_OK) st = run(r, b, at, value);
@@ -61,7 +63,8 @@ mcp_status mcp_evaluate_constants(mcp_reader *r)
     if (st == MCP_OK) st = run(r, b, t->constants.item[0].expr.at, value);
     for (int i = 0; i < t->constants.n && st == MCP_OK; i++)
         if (!isfinite(value[i]))
-            st = mcp_fail_at(r->err, t->constants.item[i].expr.at, "constants.%s: found %g, expected a finite number", t->constants.item[i].name, value[i]);
+            st = mcp_fail_at(r->err, t->constants.item[i].expr.at, "constants.%s: found %g, expected a finite number",
+                             t->constants.item[i].name, value[i]);
     mcp_builder_free(b);
     return st;
 }

@@ -7,10 +7,12 @@
 
 mcp_status mcp_read_constants(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
-    mcp_task  *t = base;
+    mcp_task  *t  = base;
     mcp_status st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     for (mcp_yaml *c = n->first; c && st == MCP_OK; c = c->next)
-        if (mcp_is_reserved(c->key)) return mcp_fail_at(r->err, c->key_at, "found \"%s\", expected a name that is not a word of the expression language", c->key);
+        if (mcp_is_reserved(c->key))
+            return mcp_fail_at(r->err, c->key_at,
+                               "found \"%s\", expected a name that is not a word of the expression language", c->key);
     if (st == MCP_OK) st = mcp_read_exprs(r, n, &t->constants);
     return st == MCP_OK ? mcp_evaluate_constants(r) : st;
 }
@@ -23,13 +25,15 @@ static mcp_status natural_policy(mcp_reader *r, mcp_yaml *n)
     size_t          used = 0;
     for (int i = 0; i < t->nx && used < sizeof list - 160; i++) {
         const char *s = t->state[i], *comma = i ? ", " : "";
-        used += (size_t)(t->state_angle[i] ? snprintf(list + used, sizeof list - used, "%ssin(%s), cos(%s)", comma, s, s)
-                                           : snprintf(list + used, sizeof list - used, "%s%s", comma, s));
+        used += (size_t)(t->state_angle[i]
+                             ? snprintf(list + used, sizeof list - used, "%ssin(%s), cos(%s)", comma, s, s)
+                             : snprintf(list + used, sizeof list - used, "%s%s", comma, s));
     }
     for (int k = 0; k < t->nu; k++) {
         char which[16] = "";
         if (t->nu > 1) snprintf(which, sizeof which, "[%d]", k + 1);
-        snprintf(text, sizeof text, "%.17g*tanh(rbf(200, %s)%s/%.17g)", t->input[k].limit, list, which, t->input[k].limit);
+        snprintf(text, sizeof text, "%.17g*tanh(rbf(200, %s)%s/%.17g)", t->input[k].limit, list, which,
+                 t->input[k].limit);
         mcp_status st = mcp_fill(r, n, t->input[k].name, text);
         if (st != MCP_OK) return st;
     }
@@ -38,7 +42,7 @@ static mcp_status natural_policy(mcp_reader *r, mcp_yaml *n)
 
 mcp_status mcp_read_policy(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
-    mcp_task  *t = base;
+    mcp_task  *t  = base;
     mcp_status st = MCP_OK;
     if (n->kind == MCP_YAML_MAP && !n->count) st = natural_policy(r, n);
     if (st == MCP_OK && n->kind == MCP_YAML_SCALAR && t->nu == 1) { /* one input: its name need not be said */
@@ -59,7 +63,9 @@ mcp_status mcp_read_policy(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key
                                near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
         }
     for (int k = 0; k < t->nu; k++)
-        if (!mcp_yaml_find(n, names[k])) return mcp_fail_at(r->err, n->at, "policy: input \"%s\" is missing, expected an expression for each input", names[k]);
+        if (!mcp_yaml_find(n, names[k]))
+            return mcp_fail_at(r->err, n->at, "policy: input \"%s\" is missing, expected an expression for each input",
+                               names[k]);
     return MCP_OK;
 }
 
@@ -84,17 +90,20 @@ typedef struct {
 
 #define ANY -1e9, 1e9
 const mcp_key mcp_part_table[] = {
-    {"weight", KEY_NUMBER, offsetof(part_row, weight), 0, 1e6, OPEN_LO, .fallback = "1", .about = "relative weight of this part"},
-    {"mean", KEY_OWN, offsetof(part_row, mean), ANY, .fallback = "0", .read = read_per_state, .form = "a list, or state: number", .about = "mean of each state"},
-    {"std", KEY_OWN, offsetof(part_row, std), 0, 1e9, .required = 1, .read = read_per_state, .form = "a number, a list, or state: number", .about = "standard deviation of each state"},
+    {"weight", KEY_NUMBER, offsetof(part_row, weight), 0, 1e6, OPEN_LO, .fallback = "1",
+     .about = "relative weight of this part"},
+    {"mean", KEY_OWN, offsetof(part_row, mean), ANY, .fallback = "0", .read = read_per_state,
+     .form = "a list, or state: number", .about = "mean of each state"},
+    {"std", KEY_OWN, offsetof(part_row, std), 0, 1e9, .required = 1, .read = read_per_state,
+     .form = "a number, a list, or state: number", .about = "standard deviation of each state"},
     MCP_KEY_END,
 };
 
 static mcp_status read_mixture(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
-    mcp_task_start *s = base;
+    mcp_task_start *s  = base;
     size_t          nx = (size_t)r->task->nx, parts = (size_t)n->count;
-    mcp_status      st = mcp_expect(r, n, MCP_YAML_LIST, key->form);
+    mcp_status      st  = mcp_expect(r, n, MCP_YAML_LIST, key->form);
     double          sum = 0.0;
     if (st != MCP_OK) return st;
     if (!parts || parts > MCP_MAX_LIST) return mcp_read_fail(r, n, "1 to 64 parts");
@@ -115,11 +124,16 @@ static mcp_status read_mixture(mcp_reader *r, mcp_yaml *n, void *base, const mcp
 
 #define AT(field) offsetof(mcp_task_start, field)
 const mcp_key mcp_start_table[] = {
-    {"mean", KEY_OWN, AT(mean), ANY, .read = read_per_state, .form = "a list, or state: number", .about = "Gaussian: mean of each state; default 0"},
-    {"std", KEY_OWN, AT(std), 0, 1e9, .read = read_per_state, .form = "a number, a list, or state: number", .about = "Gaussian: standard deviation of each state"},
-    {"low", KEY_OWN, AT(low), ANY, .read = read_per_state, .form = "a list, or state: number", .about = "uniform: lower end for each state; default 0"},
-    {"high", KEY_OWN, AT(high), ANY, .read = read_per_state, .form = "a list, or state: number", .about = "uniform: upper end for each state; default 0"},
-    {"mixture", KEY_OWN, 0, .read = read_mixture, .table = mcp_part_table, .form = "a list of {weight, mean, std}", .about = "several Gaussians instead of one"},
+    {"mean", KEY_OWN, AT(mean), ANY, .read = read_per_state, .form = "a list, or state: number",
+     .about = "Gaussian: mean of each state; default 0"},
+    {"std", KEY_OWN, AT(std), 0, 1e9, .read = read_per_state, .form = "a number, a list, or state: number",
+     .about = "Gaussian: standard deviation of each state"},
+    {"low", KEY_OWN, AT(low), ANY, .read = read_per_state, .form = "a list, or state: number",
+     .about = "uniform: lower end for each state; default 0"},
+    {"high", KEY_OWN, AT(high), ANY, .read = read_per_state, .form = "a list, or state: number",
+     .about = "uniform: upper end for each state; default 0"},
+    {"mixture", KEY_OWN, 0, .read = read_mixture, .table = mcp_part_table, .form = "a list of {weight, mean, std}",
+     .about = "several Gaussians instead of one"},
     MCP_KEY_END,
 };
 #undef AT
@@ -129,10 +143,13 @@ static mcp_status read_distribution(mcp_reader *r, mcp_yaml *n, mcp_task_start *
     size_t     nx = (size_t)r->task->nx;
     mcp_status st = mcp_keys_read(r, n, mcp_start_table, s);
     if (st != MCP_OK) return st;
-    int gaussian = mcp_yaml_find(n, "std") || mcp_yaml_find(n, "mean"), uniform = s->low || s->high, mixture = s->parts > 0;
-    if (gaussian + uniform + mixture != 1 || (gaussian && !mcp_yaml_find(n, "std")) || (uniform && (!s->low || !s->high))) {
+    int gaussian = mcp_yaml_find(n, "std") || mcp_yaml_find(n, "mean"), uniform = s->low || s->high,
+        mixture = s->parts > 0;
+    if (gaussian + uniform + mixture != 1 || (gaussian && !mcp_yaml_find(n, "std")) ||
+        (uniform && (!s->low || !s->high))) {
         char path[128];
-        return mcp_fail_at(r->err, n->at, "%s: found %s, expected mean and std (Gaussian), low and high (uniform), or mixture",
+        return mcp_fail_at(r->err, n->at,
+                           "%s: found %s, expected mean and std (Gaussian), low and high (uniform), or mixture",
                            mcp_yaml_path(n, path, sizeof path), n->count ? "another set of keys" : "no keys");
     }
     if (mixture) return MCP_OK;
@@ -147,7 +164,8 @@ static mcp_status read_distribution(mcp_reader *r, mcp_yaml *n, mcp_task_start *
     s->type = MCP_START_UNIFORM;
     for (size_t i = 0; i < nx; i++)
         if (s->low[i] > s->high[i])
-            return mcp_fail_at(r->err, n->at, "start: found low %g above high %g for \"%s\", expected low <= high", s->low[i], s->high[i], r->task->state[i]);
+            return mcp_fail_at(r->err, n->at, "start: found low %g above high %g for \"%s\", expected low <= high",
+                               s->low[i], s->high[i], r->task->state[i]);
     return MCP_OK;
 }
 
@@ -170,22 +188,33 @@ static mcp_status read_pair(mcp_reader *r, mcp_yaml *n, void *base, const mcp_ke
     e->low  = v[0];
     e->high = v[1];
     if (!strcmp(key->name, "frequency") && v[1] > 0.5 * r->task->rate)
-        return mcp_fail_at(r->err, n->at, "explore.frequency: found %g Hz, expected at most half the rate (%g Hz)", v[1], 0.5 * r->task->rate);
+        return mcp_fail_at(r->err, n->at, "explore.frequency: found %g Hz, expected at most half the rate (%g Hz)",
+                           v[1], 0.5 * r->task->rate);
     return MCP_OK;
 }
 
 #define AT(field) offsetof(mcp_task_explore, field)
 const mcp_key mcp_explore_table[] = {
-    {"type", KEY_CHOICE, AT(type), .required = 1, .choices = "uniform|sines|triangle|file", .about = "uniform: white random input; sines: a sum of sines; triangle: triangular waves plus noise; file: recorded inputs. Default: uniform when every state is measured, else sines (differences of positions halve the gain a white input shows)"},
+    {"type", KEY_CHOICE, AT(type), .required = 1, .choices = "uniform|sines|triangle|file",
+     .about = "uniform: white random input; sines: a sum of sines; triangle: triangular waves plus noise; file: "
+              "recorded inputs. Default: uniform when every state is measured, else sines (differences of positions "
+              "halve the gain a white input shows)"},
     {"trials", KEY_INT, AT(trials), 1, 100, .fallback = "1", .about = "exploration trials before the first policy"},
-    {"amplitude", KEY_NUMBER, AT(amplitude), 0, 1, OPEN_LO, .only = "uniform|sines|triangle", .unit = "of the limit", .about = "of the uniform range, of each sine, of the triangle; default 1, 0.1, 0.5"},
+    {"amplitude", KEY_NUMBER, AT(amplitude), 0, 1, OPEN_LO, .only = "uniform|sines|triangle", .unit = "of the limit",
+     .about = "of the uniform range, of each sine, of the triangle; default 1, 0.1, 0.5"},
     {"sines", KEY_INT, AT(sines), 1, 1000, .fallback = "10", .only = "sines", .about = "how many sines"},
-    {"frequency", KEY_OWN, 0, 0, 1e6, OPEN_LO, .only = "sines", .read = read_pair, .form = "[low, high]", .fallback = "[0.1, 2]", .unit = "Hz", .about = "range the frequencies are drawn from"},
-    {"period", KEY_OWN, 0, 0, 1e6, OPEN_LO, .only = "triangle", .read = read_pair, .form = "[low, high]", .fallback = "[0.7, 1.3]", .unit = "s", .about = "range the periods are drawn from"},
-    {"noise", KEY_NUMBER, AT(noise), 0, 1, .fallback = "0.1", .only = "triangle", .unit = "of the limit", .about = "white noise on the triangle"},
-    {"hold", KEY_INT, AT(hold), 1, 1000, .fallback = "1", .only = "uniform", .unit = "samples", .about = "how long each random value is held"},
-    {"file", KEY_TEXT, AT(file), .only = "file", .required = 1, .about = "CSV file with the inputs' names as header, relative to the task file"},
-    {"start", KEY_OWN, AT(start), .read = mcp_read_start, .table = mcp_start_table, .form = "as start:", .about = "starts of exploration trials, when they differ from start:"},
+    {"frequency", KEY_OWN, 0, 0, 1e6, OPEN_LO, .only = "sines", .read = read_pair, .form = "[low, high]",
+     .fallback = "[0.1, 2]", .unit = "Hz", .about = "range the frequencies are drawn from"},
+    {"period", KEY_OWN, 0, 0, 1e6, OPEN_LO, .only = "triangle", .read = read_pair, .form = "[low, high]",
+     .fallback = "[0.7, 1.3]", .unit = "s", .about = "range the periods are drawn from"},
+    {"noise", KEY_NUMBER, AT(noise), 0, 1, .fallback = "0.1", .only = "triangle", .unit = "of the limit",
+     .about = "white noise on the triangle"},
+    {"hold", KEY_INT, AT(hold), 1, 1000, .fallback = "1", .only = "uniform", .unit = "samples",
+     .about = "how long each random value is held"},
+    {"file", KEY_TEXT, AT(file), .only = "file", .required = 1,
+     .about = "CSV file with the inputs' names as header, relative to the task file"},
+    {"start", KEY_OWN, AT(start), .read = mcp_read_start, .table = mcp_start_table,
+     .form = "as start:", .about = "starts of exploration trials, when they differ from start:"},
     MCP_KEY_END,
 };
 #undef AT
@@ -193,8 +222,8 @@ const mcp_key mcp_explore_table[] = {
 mcp_status mcp_read_explore(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     static const char *const amplitude[] = {"1", "0.1", "0.5"};
-    mcp_task          *t  = base;
-    mcp_status         st = MCP_OK;
+    mcp_task                *t           = base;
+    mcp_status               st          = MCP_OK;
     if (n->kind == MCP_YAML_MAP && !n->shorthand && !mcp_yaml_find(n, "type"))
         st = mcp_fill(r, n, "type", mcp_all_measured(t) ? "uniform" : "sines");
     if (st == MCP_OK) st = mcp_keys_read_short(r, n, mcp_explore_table, key->shorthand, &t->explore);
@@ -208,17 +237,19 @@ mcp_status mcp_read_explore(mcp_reader *r, mcp_yaml *n, void *base, const mcp_ke
 
 #define AT(field) offsetof(mcp_task, field)
 const mcp_key mcp_success_table[] = {
-    {"when", KEY_EXPR, AT(success), .required = 1, .about = "the test: an expression of state and inputs, e.g. abs(p) < 0.1"},
-    {"last", KEY_NUMBER, AT(success_last), 0, 1e5, .fallback = "1", .unit = "s", .about = "it must hold at all samples of the last so many seconds"},
+    {"when", KEY_EXPR, AT(success), .required = 1,
+     .about = "the test: an expression of state and inputs, e.g. abs(p) < 0.1"},
+    {"last", KEY_NUMBER, AT(success_last), 0, 1e5, .fallback = "1", .unit = "s",
+     .about = "it must hold at all samples of the last so many seconds"},
     MCP_KEY_END,
 };
 #undef AT
 
 mcp_status mcp_read_limits(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
-    mcp_task     *t = base;
+    mcp_task     *t    = base;
     mcp_expr_list list = {0};
-    mcp_status    st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
+    mcp_status    st   = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK || (st = mcp_read_exprs(r, n, &list)) != MCP_OK) return st;
     if (!(t->limit = mcp_bag_get(r->bag, (size_t)list.n, sizeof *t->limit))) return mcp_read_memory(r);
     for (t->limits = 0; t->limits < list.n; t->limits++)

@@ -8,8 +8,10 @@
 static void cell(mcp_text *out, const char *s)
 {
     for (; *s; s++) {
-        if (*s == '|') mcp_text_add(out, "\\|");
-        else mcp_text_bytes(out, s, 1);
+        if (*s == '|')
+            mcp_text_add(out, "\\|");
+        else
+            mcp_text_bytes(out, s, 1);
     }
 }
 
@@ -17,27 +19,44 @@ static void kind(mcp_text *out, const mcp_key *k)
 {
     switch (k->type) {
     case KEY_INT:
-    case KEY_U64: mcp_text_add(out, "whole number %.0f .. %.0f", k->lo, k->hi); return;
-    case KEY_NUMBER:
-        mcp_text_add(out, "number in %s%g, %g%s", k->open & OPEN_LO ? "(" : "[", k->lo, k->hi, k->open & OPEN_HI ? ")" : "]");
+    case KEY_U64:
+        mcp_text_add(out, "whole number %.0f .. %.0f", k->lo, k->hi);
         return;
-    case KEY_FLAG: mcp_text_add(out, "yes or no"); return;
-    case KEY_TEXT: mcp_text_add(out, "text"); return;
+    case KEY_NUMBER:
+        mcp_text_add(out, "number in %s%g, %g%s", k->open & OPEN_LO ? "(" : "[", k->lo, k->hi,
+                     k->open & OPEN_HI ? ")" : "]");
+        return;
+    case KEY_FLAG:
+        mcp_text_add(out, "yes or no");
+        return;
+    case KEY_TEXT:
+        mcp_text_add(out, "text");
+        return;
     case KEY_CHOICE:
     case KEY_WORD:
         for (const char *p = k->choices; *p; p++) {
             if (p == k->choices) mcp_text_add(out, "`");
-            if (*p == '|') mcp_text_add(out, "`, `");
-            else mcp_text_bytes(out, p, 1);
+            if (*p == '|')
+                mcp_text_add(out, "`, `");
+            else
+                mcp_text_bytes(out, p, 1);
         }
         mcp_text_add(out, "`");
         return;
-    case KEY_EXPR: mcp_text_add(out, "expression"); return;
-    case KEY_EXPRS: mcp_text_add(out, "mapping name: expression"); return;
-    case KEY_MAP: mcp_text_add(out, "mapping"); return;
+    case KEY_EXPR:
+        mcp_text_add(out, "expression");
+        return;
+    case KEY_EXPRS:
+        mcp_text_add(out, "mapping name: expression");
+        return;
+    case KEY_MAP:
+        mcp_text_add(out, "mapping");
+        return;
     case KEY_OWN:
         cell(out, k->form);
-        if (k->hi > k->lo) mcp_text_add(out, "; in %s%g, %g%s", k->open & OPEN_LO ? "(" : "[", k->lo, k->hi, k->open & OPEN_HI ? ")" : "]");
+        if (k->hi > k->lo)
+            mcp_text_add(out, "; in %s%g, %g%s", k->open & OPEN_LO ? "(" : "[", k->lo, k->hi,
+                         k->open & OPEN_HI ? ")" : "]");
         return;
     }
 }
@@ -49,14 +68,18 @@ static void table(mcp_text *out, const mcp_key *t)
         mcp_text_add(out, "| `%s` | ", k->name);
         kind(out, k);
         mcp_text_add(out, " | %s | ", k->unit ? k->unit : "");
-        if (k->required) mcp_text_add(out, "**required**");
-        else if (k->fallback && strcmp(k->fallback, "{}")) mcp_text_add(out, "`%s`", k->fallback);
+        if (k->required)
+            mcp_text_add(out, "**required**");
+        else if (k->fallback && strcmp(k->fallback, "{}"))
+            mcp_text_add(out, "`%s`", k->fallback);
         mcp_text_add(out, " | ");
         if (k->only) {
             mcp_text_add(out, "(");
             for (const char *p = k->only; *p; p++) {
-                if (*p == '|') mcp_text_add(out, ", ");
-                else mcp_text_bytes(out, p, 1);
+                if (*p == '|')
+                    mcp_text_add(out, ", ");
+                else
+                    mcp_text_bytes(out, p, 1);
             }
             mcp_text_add(out, ") ");
         }
@@ -80,9 +103,11 @@ static void section(mcp_text *out, const char *parent, const mcp_key *k)
 
 static const char opening[] =
     "# The task file\n\n"
-    "A task file describes a robot and what it should learn. It is YAML; `mcpilco check TASK` reads it and says what it\n"
+    "A task file describes a robot and what it should learn. It is YAML; `mcpilco check TASK` reads it and says what "
+    "it\n"
     "understood. This page is generated from the tables that check the file (`mcpilco help task`).\n\n"
-    "The least a file needs: `name`, `rate`, `trial`, `state`, `inputs`, `measured`, `model` with `velocities`, `cost`, `start`,\n"
+    "The least a file needs: `name`, `rate`, `trial`, `state`, `inputs`, `measured`, `model` with `velocities`, "
+    "`cost`, `start`,\n"
     "`plant`. Everything else has a default.\n\n"
     "```yaml\n"
     "name: pendulum\n"
@@ -97,15 +122,22 @@ static const char opening[] =
     "plant: {ode: {dtheta: 'u - 0.05*dtheta - 4.9*sin(theta)'}}\n"
     "```\n\n"
     "**Any value can be changed on the command line**: `--set optimise.particles=100`, `--set model.kernel=se`,\n"
-    "`--set constants.mu=0.05`, `--set start.mean.0=0.1` (list items by number), `--set 'start.std=[0.1, 0, 0.1, 0]'`.\n\n"
-    "**Numbers** are finite and in SI units unless the unit column says otherwise; a number may be written as an expression of the\n"
+    "`--set constants.mu=0.05`, `--set start.mean.0=0.1` (list items by number), `--set 'start.std=[0.1, 0, 0.1, "
+    "0]'`.\n\n"
+    "**Numbers** are finite and in SI units unless the unit column says otherwise; a number may be written as an "
+    "expression of the\n"
     "constants, e.g. `resolution: 2*pi/4096`.\n\n"
-    "**Expressions**: `+ - * / ^`, comparisons, `and or not`, `pi`, `Ts` (sampling time in s), and the functions sin cos tan asin acos\n"
-    "atan atan2 sinh cosh tanh exp log sqrt abs sign min max clamp(x, low, high) sigmoid prev(x). `prev(x)` is x one sample ago.\n"
-    "Policies may also use `rbf(n, feature, ...)`, `mlp(h1, h2, feature, ...)` and `param(name, start)`; networks with several outputs\n"
-    "are written once per output: `rbf(400, x, y)[1]`, `rbf(400, x, y)[2]`. Quote an expression that contains `: ` or `#` or begins\n"
+    "**Expressions**: `+ - * / ^`, comparisons, `and or not`, `pi`, `Ts` (sampling time in s), and the functions sin "
+    "cos tan asin acos\n"
+    "atan atan2 sinh cosh tanh exp log sqrt abs sign min max clamp(x, low, high) sigmoid prev(x). `prev(x)` is x one "
+    "sample ago.\n"
+    "Policies may also use `rbf(n, feature, ...)`, `mlp(h1, h2, feature, ...)` and `param(name, start)`; networks with "
+    "several outputs\n"
+    "are written once per output: `rbf(400, x, y)[1]`, `rbf(400, x, y)[2]`. Quote an expression that contains `: ` or "
+    "`#` or begins\n"
     "with a bracket.\n\n"
-    "**Mistakes** are answered with `file:line:column: what was found, what was expected`, and the nearest right word.\n\n";
+    "**Mistakes** are answered with `file:line:column: what was found, what was expected`, and the nearest right "
+    "word.\n\n";
 
 mcp_status mcp_task_help(char **markdown, mcp_error *err)
 {

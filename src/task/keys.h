@@ -6,8 +6,8 @@
 #ifndef MCP_KEYS_H
 #define MCP_KEYS_H
 
-#include "task/yaml.h"
 #include "task/task.h"
+#include "task/yaml.h"
 
 typedef enum {
     KEY_INT,    /* int                                  */
@@ -27,25 +27,28 @@ enum { OPEN_LO = 1, OPEN_HI = 2 };
 
 typedef struct mcp_key    mcp_key;
 typedef struct mcp_reader mcp_reader;
-typedef mcp_status mcp_key_fn(mcp_reader *r, mcp_yaml *value, void *base, const mcp_key *key);
+typedef mcp_status        mcp_key_fn(mcp_reader *r, mcp_yaml *value, void *base, const mcp_key *key);
 
 struct mcp_key {
     const char    *name;
     mcp_key_type   type;
     size_t         offset;
-    double         lo, hi;   /* range of numbers: closed, unless open says otherwise */
+    double         lo, hi; /* range of numbers: closed, unless open says otherwise */
     int            open;
     int            required;
-    const char    *fallback; /* YAML text of the default; NULL = stays zero or absent */
-    const char    *choices;  /* "none|difference|kalman" */
-    const char    *only;     /* types (the mapping's key "type") that know this key: "kalman|custom"; NULL = all */
+    const char    *fallback;  /* YAML text of the default; NULL = stays zero or absent */
+    const char    *choices;   /* "none|difference|kalman" */
+    const char    *only;      /* types (the mapping's key "type") that know this key: "kalman|custom"; NULL = all */
     const char    *shorthand; /* KEY_MAP, or rows of a mapping: the key a plain value stands for */
-    const mcp_key *table;    /* KEY_MAP; KEY_OWN: rows of its mapping, for the reference */
-    mcp_key_fn    *read;     /* KEY_OWN */
+    const mcp_key *table;     /* KEY_MAP; KEY_OWN: rows of its mapping, for the reference */
+    mcp_key_fn    *read;      /* KEY_OWN */
     const char    *unit, *about;
-    const char    *form;     /* KEY_OWN: what the value looks like, for the reference and messages */
+    const char    *form; /* KEY_OWN: what the value looks like, for the reference and messages */
 };
-#define MCP_KEY_END {.name = NULL}
+#define MCP_KEY_END  \
+    {                \
+        .name = NULL \
+    }
 
 struct mcp_reader {
     mcp_task  *task;
@@ -65,7 +68,7 @@ mcp_status mcp_read_number(mcp_reader *r, mcp_yaml *n, const mcp_key *key, doubl
 mcp_status mcp_read_name(mcp_reader *r, mcp_yaml *n, const char **out);                  /* an identifier */
 mcp_status mcp_read_expr(mcp_reader *r, mcp_yaml *n, mcp_expr *out);
 mcp_status mcp_read_exprs(mcp_reader *r, mcp_yaml *map, mcp_expr_list *out);
-mcp_status mcp_read_state(mcp_reader *r, const char *name, mcp_where at, int *index);    /* or the nearest state */
+mcp_status mcp_read_state(mcp_reader *r, const char *name, mcp_where at, int *index); /* or the nearest state */
 /* One number for all, a list of `count`, or a mapping names[i]: number (absent = fallback). */
 mcp_status mcp_read_vector(mcp_reader *r, mcp_yaml *n, const mcp_key *key, int count, const char *const *names,
                            double fallback, double *out);
@@ -81,12 +84,14 @@ mcp_status mcp_fill(mcp_reader *r, mcp_yaml *map, const char *key, const char *t
 
 /* The tables, for the loader and the reference. */
 extern const mcp_key mcp_task_table[], mcp_optimise_table[], mcp_model_table[];
-extern const mcp_key mcp_state_table[], mcp_input_table[], mcp_measured_table[], mcp_observer_table[], mcp_smoother_table[];
+extern const mcp_key mcp_state_table[], mcp_input_table[], mcp_measured_table[], mcp_observer_table[],
+    mcp_smoother_table[];
 extern const mcp_key mcp_memory_table[], mcp_start_table[], mcp_part_table[], mcp_explore_table[], mcp_success_table[];
 extern const mcp_key mcp_plant_table[], mcp_draw_table[];
 
 mcp_key_fn mcp_read_states, mcp_read_inputs, mcp_read_measured, mcp_read_observer, mcp_read_smoother, mcp_read_model;
-mcp_key_fn mcp_read_policy, mcp_read_start, mcp_read_explore, mcp_read_limits, mcp_read_plant, mcp_read_draw, mcp_read_constants;
+mcp_key_fn mcp_read_policy, mcp_read_start, mcp_read_explore, mcp_read_limits, mcp_read_plant, mcp_read_draw,
+    mcp_read_constants;
 
 int mcp_all_measured(const mcp_task *t);
 

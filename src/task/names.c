@@ -76,7 +76,7 @@ static mcp_status close_scope(scope *s)
 static mcp_status kernel_names(mcp_reader *r, const scope *s, const mcp_expr *e)
 {
     static const char *const kernels[] = {"se", "mp", "linear", "pi", "matern32", "matern52", "rq", "periodic"};
-    const mcp_task          *t = r->task;
+    const mcp_task          *t         = r->task;
     for (const char *p = e->text; *p;) {
         const char *start = p;
         char        word[64];
@@ -91,10 +91,11 @@ static mcp_status kernel_names(mcp_reader *r, const scope *s, const mcp_expr *e)
         for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) known |= !strcmp(word, kernels[i]);
         for (int i = 0; i < t->features.n; i++) known |= !strcmp(word, t->features.item[i].name);
         if (known || mcp_word_reserved(word) || mcp_builder_find(s->b, word, strlen(word))) continue;
-        mcp_where   w = e->at;
+        mcp_where   w    = e->at;
         const char *near = mcp_nearest(word, (const char *const *)t->state, t->nx);
         if (w.column) w.column += (int)(start - e->text);
-        return mcp_fail_at(r->err, w, "found unknown name \"%s\" in a kernel, expected states, inputs or features%s%s%s", word,
+        return mcp_fail_at(r->err, w,
+                           "found unknown name \"%s\" in a kernel, expected states, inputs or features%s%s%s", word,
                            near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     }
     return MCP_OK;
@@ -133,7 +134,8 @@ static mcp_status check_policy(mcp_reader *r)
 {
     const mcp_task *t = r->task;
     scope           s = open_scope(r, STATES);
-    if (t->fail_safe.text && strcmp(t->fail_safe.text, "zero") && strcmp(t->fail_safe.text, "hold")) check(&s, &t->fail_safe);
+    if (t->fail_safe.text && strcmp(t->fail_safe.text, "zero") && strcmp(t->fail_safe.text, "hold"))
+        check(&s, &t->fail_safe);
     define_all(&s, &t->let);
     check_all(&s, &t->policy);
     return close_scope(&s);
@@ -165,10 +167,14 @@ static mcp_status complete_ode(mcp_reader *r, mcp_yaml *ode)
     mcp_status st = mcp_read_exprs(r, ode, &t->plant.ode);
     for (int i = 0; i < t->nx && st == MCP_OK; i++)
         if (!mcp_yaml_find(ode, t->state[i]))
-            return mcp_fail_at(r->err, ode->at, "plant.ode: the derivative of \"%s\" is missing, expected one for every state", t->state[i]);
+            return mcp_fail_at(r->err, ode->at,
+                               "plant.ode: the derivative of \"%s\" is missing, expected one for every state",
+                               t->state[i]);
     for (int i = 0; i < t->plant.hidden.n && st == MCP_OK; i++)
         if (!mcp_yaml_find(ode, t->plant.hidden.item[i].name))
-            return mcp_fail_at(r->err, ode->at, "plant.ode: the derivative of hidden state \"%s\" is missing, expected one", t->plant.hidden.item[i].name);
+            return mcp_fail_at(r->err, ode->at,
+                               "plant.ode: the derivative of hidden state \"%s\" is missing, expected one",
+                               t->plant.hidden.item[i].name);
     return st;
 }
 
@@ -183,12 +189,13 @@ static mcp_status is_plant_state(mcp_reader *r, const char *name, mcp_where at)
 
 static mcp_status check_plant(mcp_reader *r, mcp_yaml *root)
 {
-    mcp_task   *t = r->task;
-    mcp_yaml   *plant = mcp_yaml_find(root, "plant"), *ode = plant ? mcp_yaml_find(plant, "ode") : NULL;
-    mcp_status  st = MCP_OK;
+    mcp_task  *t     = r->task;
+    mcp_yaml  *plant = mcp_yaml_find(root, "plant"), *ode = plant ? mcp_yaml_find(plant, "ode") : NULL;
+    mcp_status st = MCP_OK;
     if (!ode) return MCP_OK;
     for (mcp_yaml *c = ode->first; c && st == MCP_OK; c = c->next) st = is_plant_state(r, c->key, c->key_at);
-    for (int i = 0; i < t->plant.after.n && st == MCP_OK; i++) st = is_plant_state(r, t->plant.after.item[i].name, t->plant.after.item[i].expr.at);
+    for (int i = 0; i < t->plant.after.n && st == MCP_OK; i++)
+        st = is_plant_state(r, t->plant.after.item[i].name, t->plant.after.item[i].expr.at);
     if (st == MCP_OK) st = complete_ode(r, ode);
     if (st != MCP_OK) return st;
     scope s = open_scope(r, STATES | INPUTS);
@@ -202,7 +209,7 @@ static mcp_status check_plant(mcp_reader *r, mcp_yaml *root)
 
 mcp_status mcp_task_consistent(mcp_reader *r, mcp_yaml *root)
 {
-    const mcp_task *t = r->task;
+    const mcp_task *t  = r->task;
     mcp_status      st = check_model(r);
     if (st == MCP_OK) st = check_observer(r);
     if (st == MCP_OK) st = check_policy(r);
@@ -212,13 +219,18 @@ mcp_status mcp_task_consistent(mcp_reader *r, mcp_yaml *root)
     const mcp_yaml *trial = mcp_yaml_find(root, "trial"), *success = mcp_yaml_find(root, "success");
     double          steps = t->trial * t->rate;
     if (steps < 3.0 || steps > 100000.0)
-        return mcp_fail_at(r->err, trial->at, "trial: found %g s at %g Hz, which is %g samples, expected 3 to 100000", t->trial, t->rate, steps);
+        return mcp_fail_at(r->err, trial->at, "trial: found %g s at %g Hz, which is %g samples, expected 3 to 100000",
+                           t->trial, t->rate, steps);
     if (fabs(steps - round(steps)) > 1e-6 * steps)
-        return mcp_fail_at(r->err, trial->at, "trial: found %g s at %g Hz, which is %g samples, expected a whole number", t->trial, t->rate, steps);
+        return mcp_fail_at(r->err, trial->at,
+                           "trial: found %g s at %g Hz, which is %g samples, expected a whole number", t->trial,
+                           t->rate, steps);
     if (success && t->success_last > t->trial)
-        return mcp_fail_at(r->err, success->at, "success.last: found %g s, expected at most the trial's %g s", t->success_last, t->trial);
+        return mcp_fail_at(r->err, success->at, "success.last: found %g s, expected at most the trial's %g s",
+                           t->success_last, t->trial);
     if (t->optimise.step_size_min > t->optimise.step_size)
-        return mcp_fail_at(r->err, mcp_yaml_find(root, "optimise")->at, "optimise: found step_size_min %g above step_size %g, expected at most that",
+        return mcp_fail_at(r->err, mcp_yaml_find(root, "optimise")->at,
+                           "optimise: found step_size_min %g above step_size %g, expected at most that",
                            t->optimise.step_size_min, t->optimise.step_size);
     return MCP_OK;
 }

@@ -58,9 +58,10 @@ mcp_status mcp_yaml_override(mcp_yaml *root, mcp_bag *bag, const char *setting, 
 {
     const char *equals = strchr(setting, '=');
     if (!equals || equals == setting)
-        return mcp_fail(err, MCP_ERR_TASK, "--set %.200s: found no key=value, expected for example optimise.particles=100", setting);
+        return mcp_fail(err, MCP_ERR_TASK,
+                        "--set %.200s: found no key=value, expected for example optimise.particles=100", setting);
     size_t    length = strlen(setting);
-    char     *label  = mcp_bag_get(bag, length + 8, 1), *path = mcp_bag_text(bag, setting, (size_t)(equals - setting));
+    char     *label = mcp_bag_get(bag, length + 8, 1), *path = mcp_bag_text(bag, setting, (size_t)(equals - setting));
     mcp_yaml *value;
     if (!label || !path) return no_memory(err);
     snprintf(label, length + 8, "--set %s", setting);
@@ -73,9 +74,10 @@ mcp_status mcp_yaml_override(mcp_yaml *root, mcp_bag *bag, const char *setting, 
     mcp_yaml *n = root;
     char     *rest, *word = strtok_r(path, ".", &rest);
     for (int depth = 0; word; depth++) {
-        if (depth >= MCP_YAML_DEPTH) return mcp_fail_at(err, at, "found more than %d levels, expected fewer", MCP_YAML_DEPTH);
+        if (depth >= MCP_YAML_DEPTH)
+            return mcp_fail_at(err, at, "found more than %d levels, expected fewer", MCP_YAML_DEPTH);
         word[strcspn(word, " ")] = 0;
-        mcp_yaml *c = child(n, word);
+        mcp_yaml *c              = child(n, word);
         if (!c && n->kind == MCP_YAML_LIST)
             return mcp_fail_at(err, at, "found index \"%s\", expected 0 to %d", word, n->count - 1);
         if (!c) { /* a key the file does not have, or a short form that gives way to the long one */
@@ -88,7 +90,7 @@ mcp_status mcp_yaml_override(mcp_yaml *root, mcp_bag *bag, const char *setting, 
             if (!(c = mcp_yaml_make(bag, MCP_YAML_MAP, NULL, at))) return no_memory(err);
             mcp_yaml_append(n, c, word, at);
         }
-        n = c;
+        n    = c;
         word = strtok_r(NULL, ".", &rest);
     }
     if (n == root) return mcp_fail_at(err, at, "found no key before =, expected for example optimise.particles=100");

@@ -20,10 +20,11 @@ static mcp_status read_argv(mcp_reader *r, mcp_yaml *n, void *base, const mcp_ke
 /* host:port; a port from 1 to 65535 */
 static mcp_status read_address(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
-    mcp_task_plant *p = base;
+    mcp_task_plant *p    = base;
     int             port = 0, used = 0;
     const char     *colon = n->kind == MCP_YAML_SCALAR ? strrchr(n->text, ':') : NULL;
-    if (!colon || colon == n->text || sscanf(colon + 1, "%5d%n", &port, &used) != 1 || colon[1 + used] || port < 1 || port > 65535)
+    if (!colon || colon == n->text || sscanf(colon + 1, "%5d%n", &port, &used) != 1 || colon[1 + used] || port < 1 ||
+        port > 65535)
         return mcp_read_fail(r, n, key->form);
     p->address = mcp_bag_text(r->bag, n->text, strlen(n->text));
     return p->address ? MCP_OK : mcp_read_memory(r);
@@ -31,14 +32,16 @@ static mcp_status read_address(mcp_reader *r, mcp_yaml *n, void *base, const mcp
 
 static mcp_status read_map(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
-    mcp_task_plant *p = base;
+    mcp_task_plant *p  = base;
     mcp_status      st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK) return st;
     if (!(p->map = mcp_bag_get(r->bag, (size_t)n->count, sizeof *p->map))) return mcp_read_memory(r);
     for (mcp_yaml *c = n->first; c; c = c->next, p->maps++) {
         int state;
-        if (mcp_task_find_input(r->task, c->key) < 0 && (st = mcp_read_state(r, c->key, c->key_at, &state)) != MCP_OK) return st;
-        if (c->kind != MCP_YAML_SCALAR || !c->text[0]) return mcp_read_fail(r, c, "for example \"joint hinge position\" or \"actuator motor\"");
+        if (mcp_task_find_input(r->task, c->key) < 0 && (st = mcp_read_state(r, c->key, c->key_at, &state)) != MCP_OK)
+            return st;
+        if (c->kind != MCP_YAML_SCALAR || !c->text[0])
+            return mcp_read_fail(r, c, "for example \"joint hinge position\" or \"actuator motor\"");
         mcp_named_expr *m = &p->map[p->maps];
         m->name           = mcp_bag_text(r->bag, c->key, strlen(c->key));
         m->expr.text      = mcp_bag_text(r->bag, c->text, strlen(c->text));
@@ -60,22 +63,35 @@ typedef struct {
 
 #define AT(field) offsetof(plant_row, plant.field)
 const mcp_key mcp_plant_table[] = {
-    {"ode", KEY_EXPRS, AT(ode), .about = "state: its time derivative, an expression of state, inputs, hidden states and let. A position may be left out: its derivative is its velocity"},
+    {"ode", KEY_EXPRS, AT(ode),
+     .about = "state: its time derivative, an expression of state, inputs, hidden states and let. A position may be "
+              "left out: its derivative is its velocity"},
     {"let", KEY_EXPRS, AT(let), .about = "ode: helper definitions, in order"},
-    {"hidden", KEY_EXPRS, AT(hidden), .about = "ode: states that only the plant has (motor lag, flexible joint), name: start value; their derivatives stand in ode"},
+    {"hidden", KEY_EXPRS, AT(hidden),
+     .about = "ode: states that only the plant has (motor lag, flexible joint), name: start value; their derivatives "
+              "stand in ode"},
     {"after", KEY_EXPRS, AT(after), .about = "ode: state: its value after each sample (clamps, known jumps)"},
-    {"tolerance", KEY_NUMBER, AT(tolerance), 0, 0.1, OPEN_LO, .fallback = "1e-8", .about = "ode: relative and absolute tolerance of the integrator"},
+    {"tolerance", KEY_NUMBER, AT(tolerance), 0, 0.1, OPEN_LO, .fallback = "1e-8",
+     .about = "ode: relative and absolute tolerance of the integrator"},
     {"mujoco", KEY_TEXT, AT(model), .about = "MuJoCo model (XML), relative to the task file"},
-    {"map", KEY_OWN, offsetof(plant_row, plant), .read = read_map, .form = "a mapping name: place in the model", .about = "mujoco: state or input: \"joint NAME position\", \"joint NAME velocity\", \"actuator NAME\""},
+    {"map", KEY_OWN, offsetof(plant_row, plant), .read = read_map, .form = "a mapping name: place in the model",
+     .about = "mujoco: state or input: \"joint NAME position\", \"joint NAME velocity\", \"actuator NAME\""},
     {"file", KEY_TEXT, AT(file), .about = "recorded trials (CSV), relative to the task file"},
-    {"exec", KEY_OWN, offsetof(plant_row, plant), .read = read_argv, .form = "a program, or a list of program and arguments", .about = "a program that speaks the line protocol on its standard input and output"},
-    {"udp", KEY_OWN, offsetof(plant_row, plant), .read = read_address, .form = "host:port", .about = "a rig behind UDP"},
-    {"tcp", KEY_OWN, offsetof(plant_row, plant), .read = read_address, .form = "host:port", .about = "a rig behind TCP"},
+    {"exec", KEY_OWN, offsetof(plant_row, plant), .read = read_argv,
+     .form  = "a program, or a list of program and arguments",
+     .about = "a program that speaks the line protocol on its standard input and output"},
+    {"udp", KEY_OWN, offsetof(plant_row, plant), .read = read_address, .form = "host:port",
+     .about = "a rig behind UDP"},
+    {"tcp", KEY_OWN, offsetof(plant_row, plant), .read = read_address, .form = "host:port",
+     .about = "a rig behind TCP"},
     {"serial", KEY_TEXT, offsetof(plant_row, device), .about = "a rig on a serial line: the device"},
     {"baud", KEY_INT, AT(baud), 300, 4000000, .fallback = "115200", .about = "serial: speed"},
-    {"paced", KEY_FLAG, AT(paced), .fallback = "no", .about = "exec, udp, tcp, serial: yes = mcpilco keeps time, no = lock-step with the rig"},
-    {"timeout", KEY_NUMBER, AT(timeout), 0, 3600, OPEN_LO, .fallback = "1", .unit = "s", .about = "exec, udp, tcp, serial: time without an answer before the plant counts as lost"},
-    {"callback", KEY_FLAG, offsetof(plant_row, callback), .about = "yes: a C program gives the plant (mcp_plant_from_ops)"},
+    {"paced", KEY_FLAG, AT(paced), .fallback = "no",
+     .about = "exec, udp, tcp, serial: yes = mcpilco keeps time, no = lock-step with the rig"},
+    {"timeout", KEY_NUMBER, AT(timeout), 0, 3600, OPEN_LO, .fallback = "1", .unit = "s",
+     .about = "exec, udp, tcp, serial: time without an answer before the plant counts as lost"},
+    {"callback", KEY_FLAG, offsetof(plant_row, callback),
+     .about = "yes: a C program gives the plant (mcp_plant_from_ops)"},
     MCP_KEY_END,
 };
 #undef AT
@@ -86,30 +102,42 @@ static mcp_status check_kind(mcp_reader *r, mcp_yaml *n, int kind)
     static const struct {
         const char *key;
         unsigned    kinds;
-    } rules[] = {{"let", 1}, {"hidden", 1}, {"after", 1}, {"tolerance", 1}, {"map", 2}, {"baud", 64}, {"paced", 8 | 16 | 32 | 64}, {"timeout", 8 | 16 | 32 | 64}};
+    } rules[] = {{"let", 1},
+                 {"hidden", 1},
+                 {"after", 1},
+                 {"tolerance", 1},
+                 {"map", 2},
+                 {"baud", 64},
+                 {"paced", 8 | 16 | 32 | 64},
+                 {"timeout", 8 | 16 | 32 | 64}};
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         mcp_yaml *c = mcp_yaml_find(n, rules[i].key);
         if (c && !c->filled && !(rules[i].kinds >> kind & 1))
-            return mcp_fail_at(r->err, c->key_at, "found key \"%s\", expected no such key for a plant of kind %s", rules[i].key, kinds[kind]);
+            return mcp_fail_at(r->err, c->key_at, "found key \"%s\", expected no such key for a plant of kind %s",
+                               rules[i].key, kinds[kind]);
     }
     return MCP_OK;
 }
 
 mcp_status mcp_read_plant(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
-    mcp_task  *t = base;
-    plant_row  row = {0};
+    mcp_task  *t    = base;
+    plant_row  row  = {0};
     int        kind = -1;
-    mcp_status st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
+    mcp_status st   = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK) return st;
     for (int i = 0; i < KINDS; i++) {
         mcp_yaml *c = mcp_yaml_find(n, kinds[i]);
         if (!c) continue;
-        if (kind >= 0) return mcp_fail_at(r->err, c->key_at, "found %s beside %s in plant, expected one kind of plant", kinds[i], kinds[kind]);
+        if (kind >= 0)
+            return mcp_fail_at(r->err, c->key_at, "found %s beside %s in plant, expected one kind of plant", kinds[i],
+                               kinds[kind]);
         kind = i;
     }
     if ((st = mcp_keys_read(r, n, mcp_plant_table, &row)) != MCP_OK) return st;
-    if (kind < 0) return mcp_fail_at(r->err, n->at, "plant: found no kind, expected one of ode, mujoco, file, exec, udp, tcp, serial, callback");
+    if (kind < 0)
+        return mcp_fail_at(r->err, n->at,
+                           "plant: found no kind, expected one of ode, mujoco, file, exec, udp, tcp, serial, callback");
     if ((st = check_kind(r, n, kind)) != MCP_OK) return st;
     t->plant      = row.plant;
     t->plant.type = (mcp_plant_type)kind;

@@ -30,11 +30,11 @@ mcp_status mcp_expect(mcp_reader *r, const mcp_yaml *n, mcp_yaml_kind kind, cons
 const char *mcp_nearest(const char *s, const char *const *words, int count)
 {
     const char *best = NULL;
-    size_t      n = strlen(s);
+    size_t      n    = strlen(s);
     int         most = (int)n / 2, least = 2 * most + 2; /* half of the word may be wrong */
     for (int i = 0; i < count; i++) {
         size_t m = strlen(words[i]);
-        int    e = mcp_word_distance(s, n, words[i], m, most), score = 2 * e + (n != m); /* of equals, the one as long */
+        int e = mcp_word_distance(s, n, words[i], m, most), score = 2 * e + (n != m); /* of equals, the one as long */
         if (e <= most && score < least) least = score, best = words[i];
     }
     return best;
@@ -57,7 +57,9 @@ int mcp_is_reserved(const char *s)
 static char *range_text(const mcp_key *key, char *buf, size_t size)
 {
     const char *unit  = key->unit ? key->unit : "";
-    const char *space = !key->unit ? "" : strncmp(unit, "the ", 4) ? " " : " in "; /* "30 Hz", "0.1 in the state's unit" */
+    const char *space = !key->unit                 ? ""
+                        : strncmp(unit, "the ", 4) ? " "
+                                                   : " in "; /* "30 Hz", "0.1 in the state's unit" */
     if (key->type == KEY_INT || key->type == KEY_U64)
         snprintf(buf, size, "a whole number from %.0f to %.0f%s%s", key->lo, key->hi, space, unit);
     else
@@ -109,7 +111,9 @@ mcp_status mcp_read_expr(mcp_reader *r, mcp_yaml *n, mcp_expr *out)
 {
     if (n->kind != MCP_YAML_SCALAR || !n->text[strspn(n->text, " \n\t")])
         return mcp_read_fail(r, n, "an expression, in quotes if it contains \": \" or starts with a bracket");
-    if (strlen(n->text) > 8192) return mcp_fail_at(r->err, n->at, "found an expression of %zu characters, expected at most 8192", strlen(n->text));
+    if (strlen(n->text) > 8192)
+        return mcp_fail_at(r->err, n->at, "found an expression of %zu characters, expected at most 8192",
+                           strlen(n->text));
     if (!(out->text = mcp_bag_text(r->bag, n->text, strlen(n->text)))) return mcp_read_memory(r);
     out->at = n->at;
     return MCP_OK;
@@ -119,11 +123,14 @@ mcp_status mcp_read_exprs(mcp_reader *r, mcp_yaml *map, mcp_expr_list *out)
 {
     mcp_status st = mcp_expect(r, map, MCP_YAML_MAP, "a mapping name: expression");
     if (st != MCP_OK) return st;
-    if (map->count > MCP_MAX_LIST) return mcp_fail_at(r->err, map->at, "found %d expressions, expected at most %d", map->count, MCP_MAX_LIST);
+    if (map->count > MCP_MAX_LIST)
+        return mcp_fail_at(r->err, map->at, "found %d expressions, expected at most %d", map->count, MCP_MAX_LIST);
     out->n = 0;
     if (!(out->item = mcp_bag_get(r->bag, (size_t)map->count, sizeof *out->item))) return mcp_read_memory(r);
     for (mcp_yaml *n = map->first; n; n = n->next) {
-        if (!mcp_is_name(n->key)) return mcp_fail_at(r->err, n->key_at, "found \"%s\", expected a name (letters, digits, _; at most 31)", n->key);
+        if (!mcp_is_name(n->key))
+            return mcp_fail_at(r->err, n->key_at, "found \"%s\", expected a name (letters, digits, _; at most 31)",
+                               n->key);
         if (!(out->item[out->n].name = mcp_bag_text(r->bag, n->key, strlen(n->key)))) return mcp_read_memory(r);
         if ((st = mcp_read_expr(r, n, &out->item[out->n].expr)) != MCP_OK) return st;
         out->n++;
@@ -136,11 +143,13 @@ mcp_status mcp_read_state(mcp_reader *r, const char *name, mcp_where at, int *in
     *index = mcp_task_find_state(r->task, name);
     if (*index >= 0) return MCP_OK;
     const char *near = mcp_nearest(name, (const char *const *)r->task->state, r->task->nx);
-    if (near) return mcp_fail_at(r->err, at, "found \"%s\", expected the name of a state; did you mean \"%s\"?", name, near);
+    if (near)
+        return mcp_fail_at(r->err, at, "found \"%s\", expected the name of a state; did you mean \"%s\"?", name, near);
     return mcp_fail_at(r->err, at, "found \"%s\", expected the name of a state (see state:)", name);
 }
 
-static mcp_status vector_map(mcp_reader *r, mcp_yaml *n, const mcp_key *key, int count, const char *const *names, double *out)
+static mcp_status vector_map(mcp_reader *r, mcp_yaml *n, const mcp_key *key, int count, const char *const *names,
+                             double *out)
 {
     for (mcp_yaml *c = n->first; c; c = c->next) {
         int i = 0;
@@ -148,8 +157,9 @@ static mcp_status vector_map(mcp_reader *r, mcp_yaml *n, const mcp_key *key, int
         if (i == count) {
             const char *near = mcp_nearest(c->key, names, count);
             char        path[128];
-            return mcp_fail_at(r->err, c->key_at, "unknown name \"%s\" in %s, expected one of its %d names%s%s%s", c->key,
-                               mcp_yaml_path(n, path, sizeof path), count, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+            return mcp_fail_at(r->err, c->key_at, "unknown name \"%s\" in %s, expected one of its %d names%s%s%s",
+                               c->key, mcp_yaml_path(n, path, sizeof path), count, near ? "; did you mean \"" : "",
+                               near ? near : "", near ? "\"?" : "");
         }
         mcp_status st = mcp_read_number(r, c, key, &out[i]);
         if (st != MCP_OK) return st;
@@ -183,7 +193,7 @@ static mcp_status read_flag(mcp_reader *r, mcp_yaml *n, int *out)
     if (n->kind == MCP_YAML_SCALAR)
         for (int i = 0; i < 8; i++)
             if (!strcmp(n->text, words[i])) {
-                *out = i % 2;
+                *out      = i % 2;
                 n->known  = 2;
                 n->number = *out;
                 return MCP_OK;
@@ -198,7 +208,8 @@ static mcp_status read_choice(mcp_reader *r, mcp_yaml *n, const mcp_key *key, in
     const char *words[32];
     int         count = 0;
     snprintf(copy, sizeof copy, "%s", key->choices);
-    for (char *rest, *w = strtok_r(copy, "|", &rest); w && count < 32; w = strtok_r(NULL, "|", &rest)) words[count++] = w;
+    for (char *rest, *w = strtok_r(copy, "|", &rest); w && count < 32; w = strtok_r(NULL, "|", &rest))
+        words[count++] = w;
     if (n->kind == MCP_YAML_SCALAR)
         for (int i = 0; i < count; i++)
             if (!strcmp(words[i], n->text)) {
@@ -206,7 +217,8 @@ static mcp_status read_choice(mcp_reader *r, mcp_yaml *n, const mcp_key *key, in
                 return MCP_OK;
             }
     size_t used = (size_t)snprintf(want, sizeof want, "one of ");
-    for (int i = 0; i < count; i++) used += (size_t)snprintf(want + used, sizeof want - used, "%s%s", i ? ", " : "", words[i]);
+    for (int i = 0; i < count; i++)
+        used += (size_t)snprintf(want + used, sizeof want - used, "%s%s", i ? ", " : "", words[i]);
     const char *near = n->kind == MCP_YAML_SCALAR ? mcp_nearest(n->text, words, count) : NULL;
     if (near) snprintf(want + used, sizeof want - used, "; did you mean \"%s\"?", near);
     return mcp_read_fail(r, n, want);
@@ -225,8 +237,10 @@ mcp_status mcp_key_read(mcp_reader *r, mcp_yaml *n, const mcp_key *key, void *ba
     case KEY_U64:
         if ((st = mcp_read_number(r, n, key, &v)) == MCP_OK) *(uint64_t *)(void *)p = (uint64_t)v;
         return st;
-    case KEY_NUMBER: return mcp_read_number(r, n, key, (double *)(void *)p);
-    case KEY_FLAG: return read_flag(r, n, (int *)(void *)p);
+    case KEY_NUMBER:
+        return mcp_read_number(r, n, key, (double *)(void *)p);
+    case KEY_FLAG:
+        return read_flag(r, n, (int *)(void *)p);
     case KEY_CHOICE:
         if ((st = read_choice(r, n, key, &i)) == MCP_OK) *(int *)(void *)p = i;
         return st;
@@ -236,13 +250,18 @@ mcp_status mcp_key_read(mcp_reader *r, mcp_yaml *n, const mcp_key *key, void *ba
         return *(char **)(void *)p ? MCP_OK : mcp_read_memory(r);
     case KEY_TEXT:
         if (n->kind != MCP_YAML_SCALAR || !n->text[0]) return mcp_read_fail(r, n, "a text");
-        if (strlen(n->text) > 1024) return mcp_fail_at(r->err, n->at, "found a text of %zu characters, expected at most 1024", strlen(n->text));
+        if (strlen(n->text) > 1024)
+            return mcp_fail_at(r->err, n->at, "found a text of %zu characters, expected at most 1024", strlen(n->text));
         *(char **)(void *)p = mcp_bag_text(r->bag, n->text, strlen(n->text));
         return *(char **)(void *)p ? MCP_OK : mcp_read_memory(r);
-    case KEY_EXPR: return mcp_read_expr(r, n, (mcp_expr *)(void *)p);
-    case KEY_EXPRS: return mcp_read_exprs(r, n, (mcp_expr_list *)(void *)p);
-    case KEY_MAP: return mcp_keys_read_short(r, n, key->table, key->shorthand, p);
-    case KEY_OWN: return key->read(r, n, base, key);
+    case KEY_EXPR:
+        return mcp_read_expr(r, n, (mcp_expr *)(void *)p);
+    case KEY_EXPRS:
+        return mcp_read_exprs(r, n, (mcp_expr_list *)(void *)p);
+    case KEY_MAP:
+        return mcp_keys_read_short(r, n, key->table, key->shorthand, p);
+    case KEY_OWN:
+        return key->read(r, n, base, key);
     }
     return mcp_fail(r->err, MCP_ERR_ARG, "key \"%s\" has no type", key->name);
 }
@@ -255,11 +274,14 @@ static mcp_status unknown_key(mcp_reader *r, const mcp_yaml *map, const mcp_yaml
     size_t      used  = 0;
     for (const mcp_key *k = table; k->name && count < 64; k++) {
         words[count++] = k->name;
-        if (used < sizeof list) used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", k->name);
+        if (used < sizeof list)
+            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", k->name);
     }
     mcp_yaml_path(map, path, sizeof path);
     const char *near = mcp_nearest(n->key, words, count);
-    if (near) return mcp_fail_at(r->err, n->key_at, "found unknown key \"%s\" in %s, expected \"%s\" or another of its keys", n->key, path, near);
+    if (near)
+        return mcp_fail_at(r->err, n->key_at, "found unknown key \"%s\" in %s, expected \"%s\" or another of its keys",
+                           n->key, path, near);
     return mcp_fail_at(r->err, n->key_at, "found unknown key \"%s\" in %s, expected one of %s", n->key, path, list);
 }
 
@@ -300,11 +322,13 @@ mcp_status mcp_keys_read(mcp_reader *r, mcp_yaml *map, const mcp_key *table, voi
         mcp_yaml *n = mcp_yaml_find(map, k->name), *type = k->only ? mcp_yaml_find(map, "type") : NULL;
         if (k->only && type && !listed(type->text, k->only)) {
             if (!n || n->filled) continue;
-            return mcp_fail_at(r->err, n->key_at, "found key \"%s\", expected no such key for type %s (only for %s)", k->name, type->text, k->only);
+            return mcp_fail_at(r->err, n->key_at, "found key \"%s\", expected no such key for type %s (only for %s)",
+                               k->name, type->text, k->only);
         }
         if (!n && k->required) {
             char path[128];
-            return mcp_fail_at(r->err, map->at, "key \"%s\" is missing in %s, expected %s", k->name, mcp_yaml_path(map, path, sizeof path), k->about);
+            return mcp_fail_at(r->err, map->at, "key \"%s\" is missing in %s, expected %s", k->name,
+                               mcp_yaml_path(map, path, sizeof path), k->about);
         }
         if (!n && k->fallback) {
             if ((st = mcp_fill(r, map, k->name, k->fallback)) != MCP_OK) return st;

@@ -12,21 +12,29 @@ typedef struct {
 
 const mcp_key mcp_state_table[] = {
     {"unit", KEY_TEXT, offsetof(state_row, unit), .about = "for labels in tables and plots, e.g. m/s"},
-    {"angle", KEY_FLAG, offsetof(state_row, angle), .fallback = "no", .about = "an angle in rad, never wrapped: enters default features and the default policy as sine and cosine"},
+    {"angle", KEY_FLAG, offsetof(state_row, angle), .fallback = "no",
+     .about = "an angle in rad, never wrapped: enters default features and the default policy as sine and cosine"},
     MCP_KEY_END,
 };
 const mcp_key mcp_input_table[] = {
-    {"limit", KEY_NUMBER, offsetof(mcp_task_input, limit), 0, 1e9, OPEN_LO, .required = 1, .unit = "the input's unit", .about = "the largest magnitude the actuator takes: |u| <= limit, clamped on the plant"},
+    {"limit", KEY_NUMBER, offsetof(mcp_task_input, limit), 0, 1e9, OPEN_LO, .required = 1, .unit = "the input's unit",
+     .about = "the largest magnitude the actuator takes: |u| <= limit, clamped on the plant"},
     {"unit", KEY_TEXT, offsetof(mcp_task_input, unit), .about = "for labels, e.g. N"},
-    {"slew", KEY_NUMBER, offsetof(mcp_task_input, slew), 0, 1e12, .fallback = "0", .unit = "1/s", .about = "largest change per second; 0 = none"},
-    {"delay", KEY_INT, offsetof(mcp_task_input, delay), 0, 32, .fallback = "0", .unit = "samples", .about = "whole samples between command and effect"},
+    {"slew", KEY_NUMBER, offsetof(mcp_task_input, slew), 0, 1e12, .fallback = "0", .unit = "1/s",
+     .about = "largest change per second; 0 = none"},
+    {"delay", KEY_INT, offsetof(mcp_task_input, delay), 0, 32, .fallback = "0", .unit = "samples",
+     .about = "whole samples between command and effect"},
     MCP_KEY_END,
 };
 const mcp_key mcp_measured_table[] = {
-    {"noise", KEY_NUMBER, offsetof(mcp_task_channel, noise), 0, 1e6, .fallback = "0", .unit = "the state's unit", .about = "standard deviation of the sensor's noise"},
-    {"resolution", KEY_NUMBER, offsetof(mcp_task_channel, quantum), 0, 1e6, .fallback = "0", .unit = "the state's unit", .about = "step of an encoder or converter (rounding on the plant, equivalent noise in particles); 0 = none"},
-    {"delay", KEY_INT, offsetof(mcp_task_channel, delay), 0, 32, .fallback = "0", .unit = "samples", .about = "whole samples until the value arrives"},
-    {"wraps", KEY_FLAG, offsetof(mcp_task_channel, angle), .fallback = "no", .about = "the sensor gives an angle within +-pi; it is unwrapped on arrival"},
+    {"noise", KEY_NUMBER, offsetof(mcp_task_channel, noise), 0, 1e6, .fallback = "0", .unit = "the state's unit",
+     .about = "standard deviation of the sensor's noise"},
+    {"resolution", KEY_NUMBER, offsetof(mcp_task_channel, quantum), 0, 1e6, .fallback = "0", .unit = "the state's unit",
+     .about = "step of an encoder or converter (rounding on the plant, equivalent noise in particles); 0 = none"},
+    {"delay", KEY_INT, offsetof(mcp_task_channel, delay), 0, 32, .fallback = "0", .unit = "samples",
+     .about = "whole samples until the value arrives"},
+    {"wraps", KEY_FLAG, offsetof(mcp_task_channel, angle), .fallback = "no",
+     .about = "the sensor gives an angle within +-pi; it is unwrapped on arrival"},
     MCP_KEY_END,
 };
 
@@ -34,24 +42,32 @@ const mcp_key mcp_measured_table[] = {
 static mcp_status new_name(mcp_reader *r, const char *name, mcp_where at)
 {
     const mcp_task *t = r->task;
-    if (!mcp_is_name(name)) return mcp_fail_at(r->err, at, "found \"%s\", expected a name (letters, digits, _; at most 31)", name);
-    if (mcp_is_reserved(name)) return mcp_fail_at(r->err, at, "found \"%s\", expected a name that is not a word of the expression language", name);
-    if (mcp_task_find_state(t, name) >= 0) return mcp_fail_at(r->err, at, "found \"%s\" twice, expected a name that no other state or input has", name);
+    if (!mcp_is_name(name))
+        return mcp_fail_at(r->err, at, "found \"%s\", expected a name (letters, digits, _; at most 31)", name);
+    if (mcp_is_reserved(name))
+        return mcp_fail_at(r->err, at, "found \"%s\", expected a name that is not a word of the expression language",
+                           name);
+    if (mcp_task_find_state(t, name) >= 0)
+        return mcp_fail_at(r->err, at, "found \"%s\" twice, expected a name that no other state or input has", name);
     for (int i = 0; i < t->nu; i++)
-        if (!strcmp(t->input[i].name, name)) return mcp_fail_at(r->err, at, "found \"%s\" twice, expected a name that no other state or input has", name);
+        if (!strcmp(t->input[i].name, name))
+            return mcp_fail_at(r->err, at, "found \"%s\" twice, expected a name that no other state or input has",
+                               name);
     for (int i = 0; i < t->constants.n; i++)
         if (!strcmp(t->constants.item[i].name, name))
-            return mcp_fail_at(r->err, at, "found \"%s\", expected a name that no constant has (line %d)", name, t->constants.item[i].expr.at.line);
+            return mcp_fail_at(r->err, at, "found \"%s\", expected a name that no constant has (line %d)", name,
+                               t->constants.item[i].expr.at.line);
     return MCP_OK;
 }
 
 mcp_status mcp_read_states(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
-    mcp_task  *t = base;
+    mcp_task  *t     = base;
     size_t     count = (size_t)n->count;
     mcp_status st;
     if (n->kind == MCP_YAML_SCALAR || !count) return mcp_read_fail(r, n, key->form);
-    if (count > MCP_MAX_STATE) return mcp_fail_at(r->err, n->at, "found %zu states, expected at most %d", count, MCP_MAX_STATE);
+    if (count > MCP_MAX_STATE)
+        return mcp_fail_at(r->err, n->at, "found %zu states, expected at most %d", count, MCP_MAX_STATE);
     t->state       = mcp_bag_get(r->bag, count, sizeof *t->state);
     t->state_unit  = mcp_bag_get(r->bag, count, sizeof *t->state_unit);
     t->state_angle = mcp_bag_get(r->bag, count, sizeof *t->state_angle);
@@ -74,7 +90,8 @@ mcp_status mcp_read_inputs(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key
     mcp_task  *t = base;
     mcp_status st;
     if (n->kind != MCP_YAML_MAP || !n->count) return mcp_read_fail(r, n, key->form);
-    if (n->count > MCP_MAX_INPUT) return mcp_fail_at(r->err, n->at, "found %d inputs, expected at most %d", n->count, MCP_MAX_INPUT);
+    if (n->count > MCP_MAX_INPUT)
+        return mcp_fail_at(r->err, n->at, "found %d inputs, expected at most %d", n->count, MCP_MAX_INPUT);
     if (!(t->input = mcp_bag_get(r->bag, (size_t)n->count, sizeof *t->input))) return mcp_read_memory(r);
     for (mcp_yaml *c = n->first; c; c = c->next) {
         mcp_task_input *in = &t->input[t->nu];
@@ -91,7 +108,8 @@ mcp_status mcp_read_measured(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
     mcp_task  *t = base;
     mcp_status st;
     if (n->kind == MCP_YAML_SCALAR || !n->count) return mcp_read_fail(r, n, key->form);
-    if (n->count > MCP_MAX_STATE) return mcp_fail_at(r->err, n->at, "found %d measured channels, expected at most %d", n->count, MCP_MAX_STATE);
+    if (n->count > MCP_MAX_STATE)
+        return mcp_fail_at(r->err, n->at, "found %d measured channels, expected at most %d", n->count, MCP_MAX_STATE);
     if (!(t->measured = mcp_bag_get(r->bag, (size_t)n->count, sizeof *t->measured))) return mcp_read_memory(r);
     for (mcp_yaml *c = n->first; c; c = c->next) {
         mcp_task_channel *ch   = &t->measured[t->ny];
@@ -100,7 +118,8 @@ mcp_status mcp_read_measured(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
         if (!name && (st = mcp_read_name(r, c, &name)) != MCP_OK) return st;
         if ((st = mcp_read_state(r, name, at, &ch->state)) != MCP_OK) return st;
         for (int i = 0; i < t->ny; i++)
-            if (t->measured[i].state == ch->state) return mcp_fail_at(r->err, at, "found \"%s\" twice in measured, expected it once", name);
+            if (t->measured[i].state == ch->state)
+                return mcp_fail_at(r->err, at, "found \"%s\" twice in measured, expected it once", name);
         if (c->key && (st = mcp_keys_read_short(r, c, mcp_measured_table, "noise", ch)) != MCP_OK) return st;
         if (!(ch->name = mcp_bag_text(r->bag, name, strlen(name)))) return mcp_read_memory(r);
         t->ny++;
@@ -139,15 +158,18 @@ static mcp_status read_per_channel(mcp_reader *r, mcp_yaml *n, void *base, const
 static mcp_status read_gains(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     static const char *const names[] = {"position", "velocity", "acceleration"};
-    const mcp_task    *t             = r->task;
-    mcp_task_observer *o             = base;
-    int                width         = o->acceleration ? 3 : 2;
-    mcp_status         st            = mcp_expect(r, n, MCP_YAML_MAP, key->form);
+    const mcp_task          *t       = r->task;
+    mcp_task_observer       *o       = base;
+    int                      width   = o->acceleration ? 3 : 2;
+    mcp_status               st      = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK) return st;
     if (!(o->gains = mcp_bag_get(r->bag, (size_t)(t->ny * width), sizeof *o->gains))) return mcp_read_memory(r);
     for (int i = 0; i < t->ny; i++) {
         mcp_yaml *c = mcp_yaml_find(n, t->measured[i].name);
-        if (!c) return mcp_fail_at(r->err, n->at, "gains of \"%s\" are missing, expected %d numbers for every measured channel", t->measured[i].name, width);
+        if (!c)
+            return mcp_fail_at(r->err, n->at,
+                               "gains of \"%s\" are missing, expected %d numbers for every measured channel",
+                               t->measured[i].name, width);
         if ((st = mcp_read_vector(r, c, NULL, width, names, 0.0, o->gains + i * width)) != MCP_OK) return st;
     }
     if (n->count != t->ny) return mcp_read_fail(r, n, "gains of the measured channels only");
@@ -159,17 +181,20 @@ typedef struct {
 } memory_row;
 
 const mcp_key mcp_memory_table[] = {
-    {"start", KEY_EXPR, offsetof(memory_row, start), .fallback = "0", .about = "value at the first sample: an expression of the measured channels"},
-    {"next", KEY_EXPR, offsetof(memory_row, next), .required = 1, .about = "value at the next sample: an expression of measured channels and memory"},
+    {"start", KEY_EXPR, offsetof(memory_row, start), .fallback = "0",
+     .about = "value at the first sample: an expression of the measured channels"},
+    {"next", KEY_EXPR, offsetof(memory_row, next), .required = 1,
+     .about = "value at the next sample: an expression of measured channels and memory"},
     MCP_KEY_END,
 };
 
 static mcp_status read_memory(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
-    mcp_task_observer *o = base;
+    mcp_task_observer *o  = base;
     mcp_status         st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK) return st;
-    if (n->count > MCP_MAX_LIST) return mcp_fail_at(r->err, n->at, "found %d memories, expected at most %d", n->count, MCP_MAX_LIST);
+    if (n->count > MCP_MAX_LIST)
+        return mcp_fail_at(r->err, n->at, "found %d memories, expected at most %d", n->count, MCP_MAX_LIST);
     o->memory_start.item = mcp_bag_get(r->bag, (size_t)n->count, sizeof(mcp_named_expr));
     o->memory_next.item  = mcp_bag_get(r->bag, (size_t)n->count, sizeof(mcp_named_expr));
     if (!o->memory_start.item || !o->memory_next.item) return mcp_read_memory(r);
@@ -188,22 +213,34 @@ static mcp_status read_memory(mcp_reader *r, mcp_yaml *n, void *base, const mcp_
 #define AT(field) offsetof(mcp_task_observer, field)
 const mcp_key mcp_observer_table[] = {
     {"type", KEY_CHOICE, AT(type), .required = 1, .choices = "none|difference|kalman|custom",
-     .about = "none: the policy sees what is measured; difference: velocities by backward difference; kalman: one filter per measured channel; custom: your own recurrence"},
-    {"lowpass", KEY_NUMBER, AT(lowpass), 0, 1, OPEN_HI, .fallback = "0", .only = "difference", .unit = "of Nyquist", .about = "cut-off of a Butterworth low-pass on the velocities; 0 = no filter"},
+     .about = "none: the policy sees what is measured; difference: velocities by backward difference; kalman: one "
+              "filter per measured channel; custom: your own recurrence"},
+    {"lowpass", KEY_NUMBER, AT(lowpass), 0, 1, OPEN_HI, .fallback = "0", .only = "difference", .unit = "of Nyquist",
+     .about = "cut-off of a Butterworth low-pass on the velocities; 0 = no filter"},
     {"order", KEY_INT, AT(order), 1, 4, .fallback = "1", .only = "difference", .about = "order of the low-pass"},
-    {"acceleration", KEY_FLAG, AT(acceleration), .fallback = "no", .only = "kalman", .about = "model of a channel: no = constant velocity, yes = constant acceleration"},
-    {"steady", KEY_FLAG, AT(steady), .fallback = "no", .only = "kalman", .about = "steady gains instead of time-varying ones"},
-    {"drive", KEY_OWN, AT(drive), 0, 1e9, OPEN_LO, .only = "kalman", .read = read_per_channel, .form = "a number, or channel: number", .unit = "state/s^2", .about = "standard deviation of the white acceleration (or jerk) that moves a channel; needed unless gains are given"},
-    {"noise", KEY_OWN, AT(noise), 0, 1e6, .fallback = "0", .only = "kalman", .read = read_per_channel, .form = "a number, or channel: number", .unit = "the state's unit", .about = "measurement deviation the filter assumes; 0 = the channel's own noise and resolution"},
-    {"gains", KEY_OWN, 0, .only = "kalman", .read = read_gains, .form = "a mapping channel: [position gain, velocity gain]", .about = "fixed gains; computed when absent"},
-    {"memory", KEY_OWN, 0, .only = "custom", .read = read_memory, .table = mcp_memory_table, .shorthand = "next", .form = "a mapping name: {start, next}", .about = "what the observer remembers from sample to sample"},
-    {"output", KEY_EXPRS, AT(output), .only = "custom", .about = "state: expression of measured channels and memory, for every state the policy sees"},
+    {"acceleration", KEY_FLAG, AT(acceleration), .fallback = "no", .only = "kalman",
+     .about = "model of a channel: no = constant velocity, yes = constant acceleration"},
+    {"steady", KEY_FLAG, AT(steady), .fallback = "no", .only = "kalman",
+     .about = "steady gains instead of time-varying ones"},
+    {"drive", KEY_OWN, AT(drive), 0, 1e9, OPEN_LO, .only = "kalman", .read = read_per_channel,
+     .form = "a number, or channel: number", .unit = "state/s^2",
+     .about =
+         "standard deviation of the white acceleration (or jerk) that moves a channel; needed unless gains are given"},
+    {"noise", KEY_OWN, AT(noise), 0, 1e6, .fallback = "0", .only = "kalman", .read = read_per_channel,
+     .form = "a number, or channel: number", .unit = "the state's unit",
+     .about = "measurement deviation the filter assumes; 0 = the channel's own noise and resolution"},
+    {"gains", KEY_OWN, 0, .only = "kalman", .read = read_gains,
+     .form = "a mapping channel: [position gain, velocity gain]", .about = "fixed gains; computed when absent"},
+    {"memory", KEY_OWN, 0, .only = "custom", .read = read_memory, .table = mcp_memory_table, .shorthand = "next",
+     .form = "a mapping name: {start, next}", .about = "what the observer remembers from sample to sample"},
+    {"output", KEY_EXPRS, AT(output), .only = "custom",
+     .about = "state: expression of measured channels and memory, for every state the policy sees"},
     MCP_KEY_END,
 };
 
 mcp_status mcp_read_observer(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
-    mcp_task  *t = base;
+    mcp_task  *t  = base;
     mcp_status st = MCP_OK;
     if (n->kind == MCP_YAML_MAP && !n->shorthand && !mcp_yaml_find(n, "type"))
         st = mcp_fill(r, n, "type", mcp_all_measured(t) ? "none" : "difference");
@@ -211,9 +248,11 @@ mcp_status mcp_read_observer(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
     if (st != MCP_OK) return st;
     const mcp_task_observer *o = &t->observer;
     if (o->type == MCP_OBSERVER_KALMAN && !o->drive && !o->gains)
-        return mcp_fail_at(r->err, n->at, "observer: drive is missing, expected the white-acceleration deviation, e.g. drive: 1.0");
+        return mcp_fail_at(r->err, n->at,
+                           "observer: drive is missing, expected the white-acceleration deviation, e.g. drive: 1.0");
     if (o->type == MCP_OBSERVER_CUSTOM && !o->output.n)
-        return mcp_fail_at(r->err, n->at, "observer: output is missing, expected state: expression for what the policy sees");
+        return mcp_fail_at(r->err, n->at,
+                           "observer: output is missing, expected state: expression for what the policy sees");
     for (int i = 0, index; i < o->output.n && st == MCP_OK; i++)
         st = mcp_read_state(r, o->output.item[i].name, o->output.item[i].expr.at, &index);
     return st;
@@ -222,19 +261,29 @@ mcp_status mcp_read_observer(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
 
 #define AT(field) offsetof(mcp_task_smoother, field)
 const mcp_key mcp_smoother_table[] = {
-    {"type", KEY_CHOICE, AT(type), .required = 1, .choices = "none|central-difference|butterworth|savitzky-golay|kalman",
-     .about = "none: all states are measured and used as they are; butterworth: zero-phase low-pass, then central difference; kalman: Rauch-Tung-Striebel"},
-    {"cutoff", KEY_NUMBER, AT(cutoff), 0, 1, OPEN_LO | OPEN_HI, .fallback = "0.5", .only = "butterworth", .unit = "of Nyquist", .about = "cut-off frequency"},
-    {"order", KEY_INT, AT(order), 1, 8, .fallback = "2", .only = "butterworth|savitzky-golay", .about = "order of the filter or degree of the polynomial"},
-    {"window", KEY_INT, AT(window), 3, 101, .fallback = "5", .only = "savitzky-golay", .unit = "samples", .about = "odd length of the window, more than the degree"},
-    {"drive", KEY_OWN, AT(drive), 0, 1e9, OPEN_LO, .only = "kalman", .required = 1, .read = read_per_channel, .form = "a number, or channel: number", .unit = "state/s^2", .about = "standard deviation of the white acceleration"},
-    {"noise", KEY_OWN, AT(noise), 0, 1e6, .fallback = "0", .only = "kalman", .read = read_per_channel, .form = "a number, or channel: number", .unit = "the state's unit", .about = "measurement deviation; must cover the error of taking the acceleration as constant over a sample; 0 = the channel's own"},
+    {"type", KEY_CHOICE, AT(type), .required = 1,
+     .choices = "none|central-difference|butterworth|savitzky-golay|kalman",
+     .about   = "none: all states are measured and used as they are; butterworth: zero-phase low-pass, then central "
+                "difference; kalman: Rauch-Tung-Striebel"},
+    {"cutoff", KEY_NUMBER, AT(cutoff), 0, 1, OPEN_LO | OPEN_HI, .fallback = "0.5", .only = "butterworth",
+     .unit = "of Nyquist", .about = "cut-off frequency"},
+    {"order", KEY_INT, AT(order), 1, 8, .fallback = "2", .only = "butterworth|savitzky-golay",
+     .about = "order of the filter or degree of the polynomial"},
+    {"window", KEY_INT, AT(window), 3, 101, .fallback = "5", .only = "savitzky-golay", .unit = "samples",
+     .about = "odd length of the window, more than the degree"},
+    {"drive", KEY_OWN, AT(drive), 0, 1e9, OPEN_LO, .only = "kalman", .required = 1, .read = read_per_channel,
+     .form = "a number, or channel: number", .unit = "state/s^2",
+     .about = "standard deviation of the white acceleration"},
+    {"noise", KEY_OWN, AT(noise), 0, 1e6, .fallback = "0", .only = "kalman", .read = read_per_channel,
+     .form = "a number, or channel: number", .unit = "the state's unit",
+     .about = "measurement deviation; must cover the error of taking the acceleration as constant over a sample; 0 = "
+              "the channel's own"},
     MCP_KEY_END,
 };
 
 mcp_status mcp_read_smoother(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
-    mcp_task  *t = base;
+    mcp_task  *t  = base;
     mcp_status st = MCP_OK;
     if (n->kind == MCP_YAML_MAP && !n->shorthand && !mcp_yaml_find(n, "type"))
         st = mcp_fill(r, n, "type", mcp_all_measured(t) ? "none" : "central-difference");
@@ -242,8 +291,12 @@ mcp_status mcp_read_smoother(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
     if (st != MCP_OK) return st;
     const mcp_task_smoother *s = &t->smoother;
     if (s->type == MCP_SMOOTHER_SAVGOL && (s->window % 2 == 0 || s->window <= s->order))
-        return mcp_fail_at(r->err, n->at, "smoother: found window %d, expected an odd number above order %d", s->window, s->order);
+        return mcp_fail_at(r->err, n->at, "smoother: found window %d, expected an odd number above order %d", s->window,
+                           s->order);
     if (s->type == MCP_SMOOTHER_NONE && !mcp_all_measured(t))
-        return mcp_fail_at(r->err, n->at, "smoother: found none, expected one that estimates velocities: only %d of %d states are measured", t->ny, t->nx);
+        return mcp_fail_at(
+            r->err, n->at,
+            "smoother: found none, expected one that estimates velocities: only %d of %d states are measured", t->ny,
+            t->nx);
     return MCP_OK;
 }

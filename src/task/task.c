@@ -15,30 +15,59 @@
 const mcp_key mcp_task_table[] = {
     {"name", KEY_TEXT, AT(name), .required = 1, .about = "a short name of the task"},
     {"title", KEY_TEXT, AT(title), .about = "one line for the report"},
-    {"rate", KEY_NUMBER, AT(rate), 0, 100000, OPEN_LO, .required = 1, .unit = "Hz", .about = "how often the controller runs"},
-    {"trial", KEY_NUMBER, AT(trial), 0, 86400, OPEN_LO, .required = 1, .unit = "s", .about = "length of a trial, a whole number of samples"},
+    {"rate", KEY_NUMBER, AT(rate), 0, 100000, OPEN_LO, .required = 1, .unit = "Hz",
+     .about = "how often the controller runs"},
+    {"trial", KEY_NUMBER, AT(trial), 0, 86400, OPEN_LO, .required = 1, .unit = "s",
+     .about = "length of a trial, a whole number of samples"},
     {"trials", KEY_INT, AT(trials), 1, 1000, .fallback = "5", .about = "policy trials after exploration"},
-    {"constants", KEY_OWN, 0, .read = mcp_read_constants, .form = "a mapping name: expression", .about = "names for numbers, used in all expressions; each may use those before it. pi and Ts (the sampling time in s) exist already"},
-    {"state", KEY_OWN, 0, .required = 1, .read = mcp_read_states, .table = mcp_state_table, .shorthand = "unit", .form = "a list of names, or name: unit", .about = "the names of the robot's state"},
-    {"inputs", KEY_OWN, 0, .required = 1, .read = mcp_read_inputs, .table = mcp_input_table, .shorthand = "limit", .form = "a mapping name: limit", .about = "what the controller commands"},
-    {"measured", KEY_OWN, 0, .required = 1, .read = mcp_read_measured, .table = mcp_measured_table, .shorthand = "noise", .form = "a mapping state: noise, or a list of states", .about = "the states that sensors give"},
-    {"model", KEY_OWN, 0, .required = 1, .read = mcp_read_model, .table = mcp_model_table, .form = "a mapping key: value", .about = "what Gaussian processes learn about the motion"},
-    {"observer", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_observer, .table = mcp_observer_table, .shorthand = "type", .form = "a type, or a mapping", .about = "ONLINE: how the controller gets velocities; runs on the robot and in every particle. Default: none when all states are measured, else difference"},
-    {"smoother", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_smoother, .table = mcp_smoother_table, .shorthand = "type", .form = "a type, or a mapping", .about = "OFFLINE: how recorded positions become training data. Default: none when all states are measured, else central-difference"},
+    {"constants", KEY_OWN, 0, .read = mcp_read_constants, .form = "a mapping name: expression",
+     .about = "names for numbers, used in all expressions; each may use those before it. pi and Ts (the sampling time "
+              "in s) exist already"},
+    {"state", KEY_OWN, 0, .required = 1, .read = mcp_read_states, .table = mcp_state_table, .shorthand = "unit",
+     .form = "a list of names, or name: unit", .about = "the names of the robot's state"},
+    {"inputs", KEY_OWN, 0, .required = 1, .read = mcp_read_inputs, .table = mcp_input_table, .shorthand = "limit",
+     .form = "a mapping name: limit", .about = "what the controller commands"},
+    {"measured", KEY_OWN, 0, .required = 1, .read = mcp_read_measured, .table = mcp_measured_table,
+     .shorthand = "noise", .form = "a mapping state: noise, or a list of states",
+     .about = "the states that sensors give"},
+    {"model", KEY_OWN, 0, .required = 1, .read = mcp_read_model, .table = mcp_model_table,
+     .form = "a mapping key: value", .about = "what Gaussian processes learn about the motion"},
+    {"observer", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_observer, .table = mcp_observer_table,
+     .shorthand = "type", .form = "a type, or a mapping",
+     .about = "ONLINE: how the controller gets velocities; runs on the robot and in every particle. Default: none when "
+              "all states are measured, else difference"},
+    {"smoother", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_smoother, .table = mcp_smoother_table,
+     .shorthand = "type", .form = "a type, or a mapping",
+     .about = "OFFLINE: how recorded positions become training data. Default: none when all states are measured, else "
+              "central-difference"},
     {"let", KEY_EXPRS, AT(let), .about = "helper definitions for the policy, in order"},
-    {"policy", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_policy, .form = "an expression, or a mapping input: expression", .about = "the controller with its learnable parts: rbf(n, feature, ...), mlp(...), param(name, start). State names mean the observed state. Default: limit*tanh(rbf(200, all states)/limit)"},
-    {"cost", KEY_EXPR, AT(cost), .required = 1, .about = "cost of a sample: an expression of state and inputs, best between 0 and 1"},
+    {"policy", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_policy,
+     .form  = "an expression, or a mapping input: expression",
+     .about = "the controller with its learnable parts: rbf(n, feature, ...), mlp(...), param(name, start). State "
+              "names mean the observed state. Default: limit*tanh(rbf(200, all states)/limit)"},
+    {"cost", KEY_EXPR, AT(cost), .required = 1,
+     .about = "cost of a sample: an expression of state and inputs, best between 0 and 1"},
     {"metric", KEY_EXPR, AT(metric), .about = "a second cost that is reported but not optimised"},
-    {"start", KEY_OWN, AT(start), .required = 1, .read = mcp_read_start, .table = mcp_start_table, .form = "a mapping", .about = "where trials begin: mean and std (Gaussian), low and high (uniform), or mixture"},
-    {"explore", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_explore, .table = mcp_explore_table, .shorthand = "type", .form = "a type, or a mapping", .about = "inputs of the first trials, before there is a policy"},
+    {"start", KEY_OWN, AT(start), .required = 1, .read = mcp_read_start, .table = mcp_start_table, .form = "a mapping",
+     .about = "where trials begin: mean and std (Gaussian), low and high (uniform), or mixture"},
+    {"explore", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_explore, .table = mcp_explore_table, .shorthand = "type",
+     .form = "a type, or a mapping", .about = "inputs of the first trials, before there is a policy"},
     {"success", KEY_MAP, 0, .table = mcp_success_table, .shorthand = "when", .about = "when a trial counts as solved"},
-    {"limits", KEY_OWN, 0, .read = mcp_read_limits, .form = "a mapping name: expression", .about = "a trial ends when one of these becomes true; data up to then is used"},
-    {"safe", KEY_EXPR, AT(fail_safe), .about = "input sent at the end of a trial and on every error: zero, hold (the last command), or an expression of the observed state; default zero"},
-    {"plant", KEY_OWN, 0, .required = 1, .read = mcp_read_plant, .table = mcp_plant_table, .form = "a mapping", .about = "the robot or its stand-in: exactly one of ode, mujoco, file, exec, udp, tcp, serial, callback"},
-    {"optimise", KEY_MAP, AT(optimise), .fallback = "{}", .table = mcp_optimise_table, .about = "settings of the policy optimisation"},
-    {"algorithm", KEY_WORD, AT(algorithm), .choices = "mc-pilco4pms|mc-pilco|pilco|black-drops", .fallback = "mc-pilco4pms", .about = "how the policy is improved between trials"},
-    {"seed", KEY_U64, AT(seed), 0, 9007199254740992.0, .fallback = "1", .about = "same task, settings and seed: same numbers"},
-    {"draw", KEY_OWN, 0, .read = mcp_read_draw, .table = mcp_draw_table, .form = "a list of shapes {line|circle|rectangle|text: {...}}", .about = "the animation of a trial"},
+    {"limits", KEY_OWN, 0, .read = mcp_read_limits, .form = "a mapping name: expression",
+     .about = "a trial ends when one of these becomes true; data up to then is used"},
+    {"safe", KEY_EXPR, AT(fail_safe),
+     .about = "input sent at the end of a trial and on every error: zero, hold (the last command), or an expression of "
+              "the observed state; default zero"},
+    {"plant", KEY_OWN, 0, .required = 1, .read = mcp_read_plant, .table = mcp_plant_table, .form = "a mapping",
+     .about = "the robot or its stand-in: exactly one of ode, mujoco, file, exec, udp, tcp, serial, callback"},
+    {"optimise", KEY_MAP, AT(optimise), .fallback = "{}", .table = mcp_optimise_table,
+     .about = "settings of the policy optimisation"},
+    {"algorithm", KEY_WORD, AT(algorithm), .choices = "mc-pilco4pms|mc-pilco|pilco|black-drops",
+     .fallback = "mc-pilco4pms", .about = "how the policy is improved between trials"},
+    {"seed", KEY_U64, AT(seed), 0, 9007199254740992.0, .fallback = "1",
+     .about = "same task, settings and seed: same numbers"},
+    {"draw", KEY_OWN, 0, .read = mcp_read_draw, .table = mcp_draw_table,
+     .form = "a list of shapes {line|circle|rectangle|text: {...}}", .about = "the animation of a trial"},
     MCP_KEY_END,
 };
 
@@ -75,7 +104,8 @@ static mcp_status read_tree(mcp_task *t, size_t length, const char *const *overr
     if (!t->tree) return mcp_fail_at(err, top, "found an empty file, expected a task: name, rate, trial, state, ...");
     if (t->tree->kind != MCP_YAML_MAP) {
         char found[96];
-        return mcp_fail_at(err, t->tree->at, "found %s, expected a mapping key: value (name, rate, trial, state, ...)", mcp_yaml_found(t->tree, found, sizeof found));
+        return mcp_fail_at(err, t->tree->at, "found %s, expected a mapping key: value (name, rate, trial, state, ...)",
+                           mcp_yaml_found(t->tree, found, sizeof found));
     }
     for (int i = 0; i < count; i++)
         if ((st = mcp_yaml_override(t->tree, t->bag, overrides[i], err)) != MCP_OK) return st;
@@ -88,11 +118,12 @@ static mcp_status read_tree(mcp_task *t, size_t length, const char *const *overr
     return st;
 }
 
-static mcp_status parse_bytes(mcp_task **out, const char *name, const char *text, size_t length, const char *const *overrides, int count, mcp_error *err)
+static mcp_status parse_bytes(mcp_task **out, const char *name, const char *text, size_t length,
+                              const char *const *overrides, int count, mcp_error *err)
 {
-    *out         = NULL;
-    mcp_bag  *b  = mcp_bag_create();
-    mcp_task *t  = b ? mcp_bag_get(b, 1, sizeof *t) : NULL;
+    *out        = NULL;
+    mcp_bag  *b = mcp_bag_create();
+    mcp_task *t = b ? mcp_bag_get(b, 1, sizeof *t) : NULL;
     if (!t) {
         mcp_bag_free(b);
         return mcp_fail(err, MCP_ERR_MEMORY, "out of memory while reading the task");
@@ -101,14 +132,19 @@ static mcp_status parse_bytes(mcp_task **out, const char *name, const char *text
     t->bag        = b;
     t->file       = mcp_bag_text(b, name, strlen(name));
     t->source     = mcp_bag_text(b, text, length);
-    if (!t->file || !t->source) mcp_fail(err, st, "out of memory while reading the task");
-    else st = read_tree(t, length, overrides, count, err);
-    if (st == MCP_OK) *out = t;
-    else mcp_task_free(t);
+    if (!t->file || !t->source)
+        mcp_fail(err, st, "out of memory while reading the task");
+    else
+        st = read_tree(t, length, overrides, count, err);
+    if (st == MCP_OK)
+        *out = t;
+    else
+        mcp_task_free(t);
     return st;
 }
 
-mcp_status mcp_task_parse(mcp_task **out, const char *name, const char *text, const char *const *overrides, int count, mcp_error *err)
+mcp_status mcp_task_parse(mcp_task **out, const char *name, const char *text, const char *const *overrides, int count,
+                          mcp_error *err)
 {
     return parse_bytes(out, name, text, strlen(text), overrides, count, err);
 }
@@ -127,9 +163,12 @@ mcp_status mcp_task_load(mcp_task **out, const char *file, const char *const *ov
     int        broken = ferror(f);
     mcp_status st;
     fclose(f);
-    if (broken) st = mcp_fail(err, MCP_ERR_IO, "%s: cannot be read", file);
-    else if (length > MCP_YAML_FILE) st = mcp_fail(err, MCP_ERR_TASK, "%s: found more than %d bytes, expected a task file", file, MCP_YAML_FILE);
-    else st = parse_bytes(out, file, text, length, overrides, count, err);
+    if (broken)
+        st = mcp_fail(err, MCP_ERR_IO, "%s: cannot be read", file);
+    else if (length > MCP_YAML_FILE)
+        st = mcp_fail(err, MCP_ERR_TASK, "%s: found more than %d bytes, expected a task file", file, MCP_YAML_FILE);
+    else
+        st = parse_bytes(out, file, text, length, overrides, count, err);
     mcp_free(text);
     return st;
 }

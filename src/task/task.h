@@ -30,9 +30,9 @@ typedef struct {
 
 typedef struct {
     char  *name, *unit;
-    double limit;  /* |u| <= limit, in the input's own unit */
-    double slew;   /* largest change per second; 0 = none   */
-    int    delay;  /* actuator delay, whole samples         */
+    double limit; /* |u| <= limit, in the input's own unit */
+    double slew;  /* largest change per second; 0 = none   */
+    int    delay; /* actuator delay, whole samples         */
 } mcp_task_input;
 
 typedef struct {
@@ -44,155 +44,180 @@ typedef struct {
     int    angle;   /* 1: the sensor wraps at +-pi; it is unwrapped on arrival */
 } mcp_task_channel;
 
-typedef enum { MCP_OBSERVER_NONE = 0, MCP_OBSERVER_DIFFERENCE, MCP_OBSERVER_KALMAN, MCP_OBSERVER_CUSTOM } mcp_observer_type;
+typedef enum {
+    MCP_OBSERVER_NONE = 0,
+    MCP_OBSERVER_DIFFERENCE,
+    MCP_OBSERVER_KALMAN,
+    MCP_OBSERVER_CUSTOM
+} mcp_observer_type;
 typedef struct {
     mcp_observer_type type;
-    double  lowpass;      /* DIFFERENCE: cut-off as a fraction of Nyquist, 0 = no filter */
-    int     order;        /* of the Butterworth low-pass */
-    int     acceleration; /* KALMAN: 0 constant velocity, 1 constant acceleration */
-    int     steady;       /* KALMAN: steady gains instead of time-varying */
-    double *drive;        /* KALMAN: per measured channel, standard deviation of the white acceleration (jerk) */
-    double *noise;        /* KALMAN: per channel, assumed measurement deviation; 0 = the channel's own noise */
-    double *gains;        /* KALMAN: per channel {position, velocity[, acceleration]} fixed by the user; NULL = computed */
+    double            lowpass;      /* DIFFERENCE: cut-off as a fraction of Nyquist, 0 = no filter */
+    int               order;        /* of the Butterworth low-pass */
+    int               acceleration; /* KALMAN: 0 constant velocity, 1 constant acceleration */
+    int               steady;       /* KALMAN: steady gains instead of time-varying */
+    double           *drive; /* KALMAN: per measured channel, standard deviation of the white acceleration (jerk) */
+    double           *noise; /* KALMAN: per channel, assumed measurement deviation; 0 = the channel's own noise */
+    double *gains; /* KALMAN: per channel {position, velocity[, acceleration]} fixed by the user; NULL = computed */
     mcp_expr_list memory_start, memory_next, output; /* CUSTOM: output names are state names */
 } mcp_task_observer;
 
-typedef enum { MCP_SMOOTHER_NONE = 0, MCP_SMOOTHER_CENTRAL, MCP_SMOOTHER_BUTTERWORTH, MCP_SMOOTHER_SAVGOL, MCP_SMOOTHER_KALMAN } mcp_smoother_type;
+typedef enum {
+    MCP_SMOOTHER_NONE = 0,
+    MCP_SMOOTHER_CENTRAL,
+    MCP_SMOOTHER_BUTTERWORTH,
+    MCP_SMOOTHER_SAVGOL,
+    MCP_SMOOTHER_KALMAN
+} mcp_smoother_type;
 typedef struct {
     mcp_smoother_type type;
-    double  cutoff; /* BUTTERWORTH: fraction of Nyquist */
-    int     order;  /* BUTTERWORTH, SAVGOL: order of filter or polynomial */
-    int     window; /* SAVGOL: samples, odd */
-    double *drive;  /* KALMAN: per measured channel, white-acceleration deviation */
-    double *noise;  /* KALMAN: per measured channel, measurement deviation; 0 = the channel's own */
+    double            cutoff; /* BUTTERWORTH: fraction of Nyquist */
+    int               order;  /* BUTTERWORTH, SAVGOL: order of filter or polynomial */
+    int               window; /* SAVGOL: samples, odd */
+    double           *drive;  /* KALMAN: per measured channel, white-acceleration deviation */
+    double           *noise;  /* KALMAN: per measured channel, measurement deviation; 0 = the channel's own */
 } mcp_task_smoother;
 
 typedef enum { MCP_GP_VELOCITY = 0, MCP_GP_CHANGE } mcp_gp_kind;
 typedef struct {
     mcp_gp_kind kind;
-    int      position, state; /* VELOCITY: position index and velocity index; CHANGE: state index, position = -1 */
-    mcp_expr kernel;          /* in words of feature names or "pi(expr, ...)"; see control/system.h */
-    mcp_expr prior_mean;      /* expected change, expression of state and inputs; absent = 0 */
-    double   noise_floor;     /* overrides model.noise_floor when > 0 */
+    int         position, state; /* VELOCITY: position index and velocity index; CHANGE: state index, position = -1 */
+    mcp_expr    kernel;          /* in words of feature names or "pi(expr, ...)"; see control/system.h */
+    mcp_expr    prior_mean;      /* expected change, expression of state and inputs; absent = 0 */
+    double      noise_floor;     /* overrides model.noise_floor when > 0 */
 } mcp_task_gp;
 
 typedef enum { MCP_START_GAUSSIAN = 0, MCP_START_UNIFORM, MCP_START_MIXTURE } mcp_start_type;
 typedef struct {
     mcp_start_type type;
-    int     parts;              /* MIXTURE: components, each Gaussian; 1 otherwise */
-    double *weight;             /* parts */
-    double *mean, *std;         /* parts x nx (GAUSSIAN, MIXTURE) */
-    double *low, *high;         /* nx (UNIFORM) */
+    int            parts;      /* MIXTURE: components, each Gaussian; 1 otherwise */
+    double        *weight;     /* parts */
+    double        *mean, *std; /* parts x nx (GAUSSIAN, MIXTURE) */
+    double        *low, *high; /* nx (UNIFORM) */
 } mcp_task_start;
 
 typedef enum { MCP_EXPLORE_UNIFORM = 0, MCP_EXPLORE_SINES, MCP_EXPLORE_TRIANGLE, MCP_EXPLORE_FILE } mcp_explore_type;
 typedef struct {
     mcp_explore_type type;
-    int     trials;             /* exploration trials before the first policy */
-    double  amplitude;          /* fraction of the input limit: of each sine, of the triangle, of the uniform range */
-    int     sines;              /* SINES: how many */
-    double  low, high;          /* SINES: frequency range in Hz; TRIANGLE: period range in s */
-    double  noise;              /* TRIANGLE: white noise, fraction of the limit */
-    int     hold;               /* UNIFORM: samples each value is held */
-    char   *file;               /* FILE: CSV with input names as header */
-    mcp_task_start start;       /* starts of exploration trials; parts == 0: as the task's start */
+    int              trials;    /* exploration trials before the first policy */
+    double           amplitude; /* fraction of the input limit: of each sine, of the triangle, of the uniform range */
+    int              sines;     /* SINES: how many */
+    double           low, high; /* SINES: frequency range in Hz; TRIANGLE: period range in s */
+    double           noise;     /* TRIANGLE: white noise, fraction of the limit */
+    int              hold;      /* UNIFORM: samples each value is held */
+    char            *file;      /* FILE: CSV with input names as header */
+    mcp_task_start   start;     /* starts of exploration trials; parts == 0: as the task's start */
 } mcp_task_explore;
 
-typedef enum { MCP_PLANT_ODE = 0, MCP_PLANT_MUJOCO, MCP_PLANT_FILE, MCP_PLANT_EXEC, MCP_PLANT_UDP, MCP_PLANT_TCP, MCP_PLANT_SERIAL, MCP_PLANT_CALLBACK } mcp_plant_type;
+typedef enum {
+    MCP_PLANT_ODE = 0,
+    MCP_PLANT_MUJOCO,
+    MCP_PLANT_FILE,
+    MCP_PLANT_EXEC,
+    MCP_PLANT_UDP,
+    MCP_PLANT_TCP,
+    MCP_PLANT_SERIAL,
+    MCP_PLANT_CALLBACK
+} mcp_plant_type;
 typedef struct {
     mcp_plant_type type;
-    mcp_expr_list  let, ode;    /* ODE: helper definitions; derivative of each state, by state name */
-    double         tolerance;   /* ODE: relative and absolute tolerance of the integrator */
-    mcp_expr_list  hidden;      /* ODE: states only the plant has (motor lag, flexible joint): name -> start, an expression of
+    mcp_expr_list  let, ode;  /* ODE: helper definitions; derivative of each state, by state name */
+    double         tolerance; /* ODE: relative and absolute tolerance of the integrator */
+    mcp_expr_list hidden; /* ODE: states only the plant has (motor lag, flexible joint): name -> start, an expression of
                                    the start state; their derivatives are in ode under the same names */
-    mcp_expr_list  after;       /* ODE: optional: state reset after each sample, by state name (clamps) */
-    char  *model;               /* MUJOCO: XML file, relative to the task file */
-    mcp_named_expr *map; int maps; /* MUJOCO: state or input name -> "joint hinge1 position" etc. */
-    char **argv; int argc;      /* EXEC */
-    char  *address;             /* UDP, TCP: host:port; SERIAL: device */
-    int    baud;
-    int    paced;               /* wire plants: 1 = we keep time, 0 = lock-step */
-    double timeout;             /* wire plants: s without an answer before the plant counts as lost */
-    char  *file;                /* FILE: recorded trials */
+    mcp_expr_list after;  /* ODE: optional: state reset after each sample, by state name (clamps) */
+    char         *model;  /* MUJOCO: XML file, relative to the task file */
+    mcp_named_expr *map;
+    int             maps; /* MUJOCO: state or input name -> "joint hinge1 position" etc. */
+    char          **argv;
+    int             argc;    /* EXEC */
+    char           *address; /* UDP, TCP: host:port; SERIAL: device */
+    int             baud;
+    int             paced;   /* wire plants: 1 = we keep time, 0 = lock-step */
+    double          timeout; /* wire plants: s without an answer before the plant counts as lost */
+    char           *file;    /* FILE: recorded trials */
 } mcp_task_plant;
 
 typedef struct {
-    mcp_expr when;  /* limit reached when true; expression of state and inputs */
+    mcp_expr when; /* limit reached when true; expression of state and inputs */
     char    *name;
 } mcp_task_limit;
 
 /* Settings of one policy optimisation; the table in task/settings.c names, bounds and documents each. */
 typedef struct {
     int    particles;
-    int    steps_first, steps;      /* most Adam steps in the first trial, later */
-    double step_size;               /* Adam learning rate */
-    double step_size_min;           /* the optimisation ends when the rule would go below it */
+    int    steps_first, steps; /* most Adam steps in the first trial, later */
+    double step_size;          /* Adam learning rate */
+    double step_size_min;      /* the optimisation ends when the rule would go below it */
     double dropout;
-    int    stop_rule;               /* 0 plateau, 1 monitor, 2 schedule (fixed budget) */
-    int    patience;                /* plateau: steps without gain */
-    int    evaluate_every;          /* plateau: steps between evaluations without dropout on the fixed noise set */
-    double gain;                    /* plateau: smallest relative gain that counts */
-    double adjoint_clip;            /* per particle and step, 0 = none */
-    double gradient_clip;           /* norm, 0 = none */
-    double incumbent_gain;          /* a policy that worked is kept unless the predicted gain is larger (fraction) */
-    int    candidates;              /* fresh policies tried beside the warm start */
+    int    stop_rule;      /* 0 plateau, 1 monitor, 2 schedule (fixed budget) */
+    int    patience;       /* plateau: steps without gain */
+    int    evaluate_every; /* plateau: steps between evaluations without dropout on the fixed noise set */
+    double gain;           /* plateau: smallest relative gain that counts */
+    double adjoint_clip;   /* per particle and step, 0 = none */
+    double gradient_clip;  /* norm, 0 = none */
+    double incumbent_gain; /* a policy that worked is kept unless the predicted gain is larger (fraction) */
+    int    candidates;     /* fresh policies tried beside the warm start */
     int    warm_start;
     int    antithetic;
-    int    block;                   /* particles a block, 0 = automatic */
+    int    block; /* particles a block, 0 = automatic */
     double beta1, beta2, epsilon;
-    double weight_rate;             /* learning-rate factor of rbf weights */
+    double weight_rate; /* learning-rate factor of rbf weights */
 } mcp_optimise_settings;
 
 typedef struct {
-    int    posterior;               /* mcp_posterior_type */
-    double tolerance;
-    int    points_max;
-    int    noisy;                   /* 1: particles sample mean + sqrt(var + noise) */
-    int    self_check;              /* 1: gradient of a few particles against the exact posterior's */
+    int             posterior; /* mcp_posterior_type */
+    double          tolerance;
+    int             points_max;
+    int             noisy;      /* 1: particles sample mean + sqrt(var + noise) */
+    int             self_check; /* 1: gradient of a few particles against the exact posterior's */
     mcp_gp_settings gp;
 } mcp_model_settings;
 
 typedef struct {
-    char *kind;                     /* "line", "circle", "rectangle", "text" */
-    mcp_expr_list args;             /* by name: x, y, x2, y2, r, width, height, angle */
-    char *color;
-    char *label;                    /* text: what is written */
+    char         *kind; /* "line", "circle", "rectangle", "text" */
+    mcp_expr_list args; /* by name: x, y, x2, y2, r, width, height, angle */
+    char         *color;
+    char         *label; /* text: what is written */
 } mcp_task_draw;
 
 struct mcp_task {
-    char  *file, *name, *title, *source; /* source: the text of the file */
-    double rate, trial;                  /* Hz, s */
-    int    trials;                       /* policy trials by default */
-    int    nx, nu, ny, ngp, nf;
-    char **state, **state_unit;          /* names; units may be NULL entries */
-    int   *state_angle;                  /* 1: an angle in rad, never wrapped */
-    mcp_task_input    *input;
-    mcp_task_channel  *measured;
-    mcp_task_observer  observer;
-    mcp_task_smoother  smoother;
-    mcp_expr_list      constants;        /* name -> constant expression */
-    mcp_expr_list      features;         /* GP features: expressions of states and inputs */
-    mcp_task_gp       *gp;
-    mcp_expr_list      known;            /* state name -> next value, expression of state and inputs */
-    mcp_expr_list      let;              /* policy helpers */
-    mcp_expr_list      policy;           /* one per input, by input name; names are state names as observed */
-    mcp_expr           cost, metric;     /* metric: second cost, reported only */
-    mcp_task_start     start;
-    mcp_task_explore   explore;
-    mcp_expr           success; double success_last;   /* holds at all samples of the last s seconds */
-    mcp_expr           fail_safe;        /* safe input: "zero" (absent) or expression */
-    mcp_task_limit    *limit; int limits;
-    mcp_task_plant     plant;
-    mcp_model_settings model;
+    char                 *file, *name, *title, *source; /* source: the text of the file */
+    double                rate, trial;                  /* Hz, s */
+    int                   trials;                       /* policy trials by default */
+    int                   nx, nu, ny, ngp, nf;
+    char                **state, **state_unit; /* names; units may be NULL entries */
+    int                  *state_angle;         /* 1: an angle in rad, never wrapped */
+    mcp_task_input       *input;
+    mcp_task_channel     *measured;
+    mcp_task_observer     observer;
+    mcp_task_smoother     smoother;
+    mcp_expr_list         constants; /* name -> constant expression */
+    mcp_expr_list         features;  /* GP features: expressions of states and inputs */
+    mcp_task_gp          *gp;
+    mcp_expr_list         known;        /* state name -> next value, expression of state and inputs */
+    mcp_expr_list         let;          /* policy helpers */
+    mcp_expr_list         policy;       /* one per input, by input name; names are state names as observed */
+    mcp_expr              cost, metric; /* metric: second cost, reported only */
+    mcp_task_start        start;
+    mcp_task_explore      explore;
+    mcp_expr              success;
+    double                success_last; /* holds at all samples of the last s seconds */
+    mcp_expr              fail_safe;    /* safe input: "zero" (absent) or expression */
+    mcp_task_limit       *limit;
+    int                   limits;
+    mcp_task_plant        plant;
+    mcp_model_settings    model;
     mcp_optimise_settings optimise;
-    mcp_task_draw     *draw; int draws;
-    uint64_t           seed;
-    char              *algorithm;
-    struct mcp_bag    *bag;              /* the loader's: all memory above, freed at once */
-    struct mcp_yaml   *tree;             /* the loader's: every value with its defaults, for the dump */
+    mcp_task_draw        *draw;
+    int                   draws;
+    uint64_t              seed;
+    char                 *algorithm;
+    struct mcp_bag       *bag;  /* the loader's: all memory above, freed at once */
+    struct mcp_yaml      *tree; /* the loader's: every value with its defaults, for the dump */
 };
 
-int mcp_task_steps(const mcp_task *t);   /* round(trial * rate): T */
+int mcp_task_steps(const mcp_task *t);                        /* round(trial * rate): T */
 int mcp_task_find_state(const mcp_task *t, const char *name); /* -1 = none */
 int mcp_task_find_input(const mcp_task *t, const char *name); /* -1 = none */
 

@@ -53,8 +53,10 @@ void mcp_yaml_append(mcp_yaml *parent, mcp_yaml *child, const char *key, mcp_whe
     child->parent = parent;
     child->index  = parent->count++;
     child->next   = NULL;
-    if (parent->last) parent->last->next = child;
-    else parent->first = child;
+    if (parent->last)
+        parent->last->next = child;
+    else
+        parent->first = child;
     parent->last = child;
 }
 
@@ -83,10 +85,14 @@ char *mcp_yaml_path(const mcp_yaml *n, char *buf, size_t size)
 
 char *mcp_yaml_found(const mcp_yaml *n, char *buf, size_t size)
 {
-    if (n->kind == MCP_YAML_LIST) snprintf(buf, size, "a list of %d", n->count);
-    else if (n->kind == MCP_YAML_MAP) snprintf(buf, size, "a mapping");
-    else if (!n->text[0] && !n->quoted) snprintf(buf, size, "nothing");
-    else snprintf(buf, size, "%s\"%.60s%s\"", n->quoted ? "the text " : "", n->text, strlen(n->text) > 60 ? "..." : "");
+    if (n->kind == MCP_YAML_LIST)
+        snprintf(buf, size, "a list of %d", n->count);
+    else if (n->kind == MCP_YAML_MAP)
+        snprintf(buf, size, "a mapping");
+    else if (!n->text[0] && !n->quoted)
+        snprintf(buf, size, "nothing");
+    else
+        snprintf(buf, size, "%s\"%.60s%s\"", n->quoted ? "the text " : "", n->text, strlen(n->text) > 60 ? "..." : "");
     for (char *c = buf; *c; c++)
         if ((unsigned char)*c < ' ') *c = ' '; /* one message, one line */
     return buf;
@@ -117,8 +123,11 @@ static mcp_status place(builder *b, mcp_yaml *n)
         return MCP_OK;
     }
     if (b->open->count >= MCP_YAML_CHILDREN)
-        return mcp_fail_at(b->err, n->at, "found more than %d items in one list or mapping, expected fewer", MCP_YAML_CHILDREN);
-    if (b->key && !b->key[0]) return mcp_fail_at(b->err, n->at.line ? n->at : b->open->at, "found an empty key, expected a name before the colon");
+        return mcp_fail_at(b->err, n->at, "found more than %d items in one list or mapping, expected fewer",
+                           MCP_YAML_CHILDREN);
+    if (b->key && !b->key[0])
+        return mcp_fail_at(b->err, n->at.line ? n->at : b->open->at,
+                           "found an empty key, expected a name before the colon");
     if (!n->at.line) n->at = b->open->kind == MCP_YAML_MAP ? b->key_at : b->open->at; /* an empty value has no place */
     mcp_yaml_append(b->open, n, b->open->kind == MCP_YAML_MAP ? b->key : NULL, b->key_at);
     b->key = NULL;
@@ -130,15 +139,17 @@ static mcp_status take_key(builder *b, const char *text, size_t length, mcp_wher
     if (length > 64) return mcp_fail_at(b->err, at, "found a key of %zu characters, expected at most 64", length);
     if (!(b->key = mcp_bag_text(b->bag, text, length))) return no_memory(b->err);
     const mcp_yaml *twin = mcp_yaml_find(b->open, b->key);
-    if (twin) return mcp_fail_at(b->err, at, "found the key \"%s\" twice, expected it once (first on line %d)", b->key, twin->key_at.line);
+    if (twin)
+        return mcp_fail_at(b->err, at, "found the key \"%s\" twice, expected it once (first on line %d)", b->key,
+                           twin->key_at.line);
     b->key_at = at;
     return MCP_OK;
 }
 
 static mcp_status scalar(builder *b, struct fy_event *e)
 {
-    struct fy_token *token = e->scalar.value;
-    mcp_where        at    = where(b, fy_event_start_mark(e));
+    struct fy_token *token  = e->scalar.value;
+    mcp_where        at     = where(b, fy_event_start_mark(e));
     size_t           length = 0;
     const char      *text   = token ? fy_token_get_text(token, &length) : "";
     if (!text) return no_memory(b->err);
@@ -147,7 +158,7 @@ static mcp_status scalar(builder *b, struct fy_event *e)
     mcp_yaml *n = mcp_bag_get(b->bag, 1, sizeof *n);
     if (!n || !(n->text = mcp_bag_text(b->bag, text, length))) return no_memory(b->err);
     enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
-    n->quoted = style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
+    n->quoted                  = style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
     if (style == FYSS_LITERAL || style == FYSS_FOLDED) {
         const char *line = line_start(b, at.line); /* the mark is the line's: step over the indentation */
         if (line) at.column = 1 + (int)strspn(line, " ");
@@ -180,22 +191,27 @@ static mcp_status event(builder *b, struct fy_event *e)
     if (e->type == FYET_MAPPING_START) anchor = e->mapping_start.anchor, tag = e->mapping_start.tag;
     if (e->type == FYET_SEQUENCE_START) anchor = e->sequence_start.anchor, tag = e->sequence_start.tag;
     if (anchor || e->type == FYET_ALIAS)
-        return mcp_fail_at(b->err, at, "found an %s, expected a plain value: task files have no anchors and aliases, use constants:",
-                           anchor ? "anchor (&)" : "alias (*)");
+        return mcp_fail_at(
+            b->err, at, "found an %s, expected a plain value: task files have no anchors and aliases, use constants:",
+            anchor ? "anchor (&)" : "alias (*)");
     if (tag) return mcp_fail_at(b->err, at, "found a tag (!), expected a plain value");
     switch (e->type) {
     case FYET_DOCUMENT_START:
         if (b->documents++) return mcp_fail_at(b->err, at, "found a second document (---), expected one task per file");
         return MCP_OK;
-    case FYET_SCALAR: return scalar(b, e);
-    case FYET_MAPPING_START: return open_node(b, MCP_YAML_MAP, at);
-    case FYET_SEQUENCE_START: return open_node(b, MCP_YAML_LIST, at);
+    case FYET_SCALAR:
+        return scalar(b, e);
+    case FYET_MAPPING_START:
+        return open_node(b, MCP_YAML_MAP, at);
+    case FYET_SEQUENCE_START:
+        return open_node(b, MCP_YAML_LIST, at);
     case FYET_MAPPING_END:
     case FYET_SEQUENCE_END:
         b->open = b->open->parent;
         b->depth--;
         return MCP_OK;
-    default: return MCP_OK;
+    default:
+        return MCP_OK;
     }
 }
 
@@ -205,15 +221,21 @@ static mcp_status check_bytes(const builder *b)
     int line = 1, column = 1;
     for (size_t i = 0; i < b->length; column++) {
         unsigned char c    = (unsigned char)b->text[i];
-        int           tail = c < 0x80 ? 0 : c >= 0xC2 && c < 0xE0 ? 1 : c >= 0xE0 && c < 0xF0 ? 2 : c >= 0xF0 && c < 0xF5 ? 3 : -1;
+        int           tail = c < 0x80                ? 0
+                             : c >= 0xC2 && c < 0xE0 ? 1
+                             : c >= 0xE0 && c < 0xF0 ? 2
+                             : c >= 0xF0 && c < 0xF5 ? 3
+                                                     : -1;
         for (int k = 1; k <= tail; k++)
             if (i + (size_t)k >= b->length || ((unsigned char)b->text[i + (size_t)k] & 0xC0) != 0x80) {
                 tail = -1;
                 break;
             }
-        if (tail < 0) return mcp_fail_at(b->err, (mcp_where){b->file, line, column}, "found byte 0x%02x, expected UTF-8 text", c);
+        if (tail < 0)
+            return mcp_fail_at(b->err, (mcp_where){b->file, line, column}, "found byte 0x%02x, expected UTF-8 text", c);
         if ((c < ' ' && c != '\n' && c != '\t' && c != '\r') || c == 127)
-            return mcp_fail_at(b->err, (mcp_where){b->file, line, column}, "found control character 0x%02x, expected text", c);
+            return mcp_fail_at(b->err, (mcp_where){b->file, line, column},
+                               "found control character 0x%02x, expected text", c);
         if (c == '\n') line++, column = 0;
         i += 1 + (size_t)tail;
     }
@@ -225,7 +247,9 @@ static mcp_status syntax_error(const builder *b, struct fy_diag *diag)
 {
     void                 *it = NULL;
     struct fy_diag_error *e  = fy_diag_errors_iterate(diag, &it);
-    if (!e) return mcp_fail_at(b->err, (mcp_where){b->file, 1, 1}, "found text that is not YAML, expected a mapping of keys");
+    if (!e)
+        return mcp_fail_at(b->err, (mcp_where){b->file, 1, 1},
+                           "found text that is not YAML, expected a mapping of keys");
     mcp_where   at   = {b->file, e->line, e->column};
     const char *hint = "";
     for (int line = e->line; line <= e->line + 1; line++) {
@@ -258,12 +282,14 @@ static mcp_status run(builder *b, struct fy_parser *parser, struct fy_diag *diag
     return MCP_OK;
 }
 
-mcp_status mcp_yaml_parse(mcp_yaml **out, mcp_bag *bag, const char *name, const char *text, size_t length, mcp_error *err)
+mcp_status mcp_yaml_parse(mcp_yaml **out, mcp_bag *bag, const char *name, const char *text, size_t length,
+                          mcp_error *err)
 {
     builder b = {.bag = bag, .file = name, .text = text, .length = length, .err = err};
     *out      = NULL;
     if (length > MCP_YAML_FILE)
-        return mcp_fail(err, MCP_ERR_TASK, "%s: found %zu bytes, expected a task file of at most %d", name, length, MCP_YAML_FILE);
+        return mcp_fail(err, MCP_ERR_TASK, "%s: found %zu bytes, expected a task file of at most %d", name, length,
+                        MCP_YAML_FILE);
     mcp_status st = check_bytes(&b);
     if (st != MCP_OK) return st;
 

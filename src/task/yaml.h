@@ -18,20 +18,21 @@ struct mcp_yaml {
     const char   *key;        /* NULL in a list and at the root */
     const char   *text;       /* SCALAR */
     int           quoted;
-    int           filled;     /* a default: not in the file */
-    int           known;      /* 1: number holds what text means, 2: flag */
+    int           filled; /* a default: not in the file */
+    int           known;  /* 1: number holds what text means, 2: flag */
     double        number;
     int           index, count;
     mcp_yaml     *parent, *first, *last, *next;
-    mcp_yaml     *shorthand;  /* the scalar that an override turned into this mapping */
+    mcp_yaml     *shorthand; /* the scalar that an override turned into this mapping */
 };
 
 /* name stands for the file in messages. text need not be UTF-8 or NUL-free: that is checked. The tree lives in bag. */
-mcp_status mcp_yaml_parse(mcp_yaml **out, mcp_bag *bag, const char *name, const char *text, size_t length, mcp_error *err);
+mcp_status mcp_yaml_parse(mcp_yaml **out, mcp_bag *bag, const char *name, const char *text, size_t length,
+                          mcp_error *err);
 /* A scalar, list or mapping made by the program; NULL = out of memory. */
 mcp_yaml *mcp_yaml_make(mcp_bag *bag, mcp_yaml_kind kind, const char *text, mcp_where at);
 /* Appends child; key == NULL in lists. */
-void mcp_yaml_append(mcp_yaml *parent, mcp_yaml *child, const char *key, mcp_where key_at);
+void      mcp_yaml_append(mcp_yaml *parent, mcp_yaml *child, const char *key, mcp_where key_at);
 mcp_yaml *mcp_yaml_find(const mcp_yaml *map, const char *key);
 /* "optimise.particles", "limits[2].when": into buf, which is returned. */
 char *mcp_yaml_path(const mcp_yaml *n, char *buf, size_t size);

@@ -10,7 +10,7 @@ static char *read_page(void)
     static char text[1 << 18];
     FILE       *f = fopen(page, "rb");
     size_t      n = f ? fread(text, 1, sizeof text - 1, f) : 0;
-    text[n] = 0;
+    text[n]       = 0;
     if (f) fclose(f);
     return text;
 }
@@ -19,7 +19,8 @@ CASE(task_file_reference_is_up_to_date)
 {
     char *text = NULL;
     REQUIRE_OK(mcp_task_help(&text, err));
-    if (strcmp(text, read_page())) FAIL_("docs/task-file.md differs from the tables; renew it: this program with --write, or mcpilco help task");
+    if (strcmp(text, read_page()))
+        FAIL_("docs/task-file.md differs from the tables; renew it: this program with --write, or mcpilco help task");
     mcp_task_text_free(text);
 }
 
@@ -38,7 +39,7 @@ int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "--write")) {
         char *text = NULL;
-        FILE *f = fopen(page, "wb");
+        FILE *f    = fopen(page, "wb");
         if (!f || mcp_task_help(&text, NULL) != MCP_OK || fputs(text, f) < 0 || fclose(f)) return 1;
         mcp_task_text_free(text);
         return 0;

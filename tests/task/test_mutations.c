@@ -18,8 +18,10 @@ static size_t draw(size_t n) /* 0 .. n-1 */
     return n ? (size_t)(seed % n) : 0;
 }
 
-static const char *const pieces[] = {"[", "]", "{", "}", ": ", "\n", "  ", "- ", "\"", "'", "|\n", ">\n", "&a ", "*a", "!!str ", "---\n", "#", "\t",
-                                     "1e999", "nan", "-1", "0", "rbf(", "))))", "prev(", "pi", "<<: ", "? ", "\xc3\xa9", "\xff", "^", "1e", "se + ", "=", "%", "@", ","};
+static const char *const pieces[] = {"[",   "]",   "{",     "}",    ": ",     "\n",    "  ",   "- ", "\"",       "'",
+                                     "|\n", ">\n", "&a ",   "*a",   "!!str ", "---\n", "#",    "\t", "1e999",    "nan",
+                                     "-1",  "0",   "rbf(",  "))))", "prev(",  "pi",    "<<: ", "? ", "\xc3\xa9", "\xff",
+                                     "^",   "1e",  "se + ", "=",    "%",      "@",     ","};
 
 static void damage(char *text, size_t *length)
 {
@@ -52,7 +54,9 @@ static void damage(char *text, size_t *length)
             if (!text[i]) text[i] = ' ';
         *length += n;
         break;
-    case 5: *length = at; break; /* cut off */
+    case 5:
+        *length = at;
+        break; /* cut off */
     }
     text[*length] = 0;
 }
@@ -69,8 +73,8 @@ static void mutate(const char *path, int rounds, int *read, int *refused)
         memcpy(text, original, size);
         text[length] = 0;
         for (size_t i = 0, n = 1 + draw(3); i < n; i++) damage(text, &length);
-        mcp_error  e = {MCP_OK, ""};
-        mcp_task  *t = NULL;
+        mcp_error  e  = {MCP_OK, ""};
+        mcp_task  *t  = NULL;
         mcp_status st = mcp_task_parse(&t, "damaged.yaml", text, NULL, 0, &e);
         if (st == MCP_OK) {
             char *json = NULL;
@@ -89,7 +93,7 @@ static void mutate(const char *path, int rounds, int *read, int *refused)
 
 CASE(damaged_tasks_are_read_or_refused)
 {
-    DIR *d = opendir(TEST_SOURCE_DIR "/tasks");
+    DIR *d    = opendir(TEST_SOURCE_DIR "/tasks");
     int  read = 0, refused = 0;
     REQUIRE(d != NULL);
     for (struct dirent *e; (e = readdir(d));) {
@@ -105,16 +109,18 @@ CASE(damaged_tasks_are_read_or_refused)
 
 CASE(damaged_settings_are_taken_or_refused)
 {
-    static const char *const base[] = {"optimise.particles=100", "model.kernel=se + mp(2)", "draw.1.rectangle.width=0.4", "start={mean: [0, 0, 1, 0], std: 0.2}", "state.0=x"};
+    static const char *const base[] = {"optimise.particles=100", "model.kernel=se + mp(2)",
+                                       "draw.1.rectangle.width=0.4", "start={mean: [0, 0, 1, 0], std: 0.2}",
+                                       "state.0=x"};
     for (int k = 0; k < 1500; k++) {
         char text[512];
         snprintf(text, sizeof text, "%s", base[draw(5)]);
         size_t length = strlen(text);
         for (size_t i = 0, n = 1 + draw(3); i < n && length < 200; i++) damage(text, &length);
         const char *set = text;
-        mcp_task   *t = NULL;
-        mcp_error   e = {MCP_OK, ""};
-        mcp_status  st = mcp_task_load(&t, TEST_SOURCE_DIR "/tasks/cartpole.yaml", &set, 1, &e);
+        mcp_task   *t   = NULL;
+        mcp_error   e   = {MCP_OK, ""};
+        mcp_status  st  = mcp_task_load(&t, TEST_SOURCE_DIR "/tasks/cartpole.yaml", &set, 1, &e);
         CHECK((st == MCP_OK) == (t != NULL));
         if (st != MCP_OK && !e.text[0]) FAIL_("no message for --set %s", text);
         mcp_task_free(t);
@@ -125,8 +131,8 @@ CASE(huge_file_is_refused)
 {
     size_t    size = 3u << 20;
     char     *text = malloc(size);
-    mcp_error e = {MCP_OK, ""};
-    mcp_task *t = NULL;
+    mcp_error e    = {MCP_OK, ""};
+    mcp_task *t    = NULL;
     REQUIRE(text != NULL);
     memset(text, '#', size - 1);
     text[size - 1] = 0;

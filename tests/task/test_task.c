@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <jansson.h>
 
+#include "control/system.h"
 #include "math/arena.h"
 #include "task/task.h"
 
@@ -19,25 +20,58 @@ static mcp_task *load(const char *file, const char *const *set, int count)
 
 /* A complete task with the given lines instead of its model, policy and so on. */
 static const char *const smallest =
-    "name: small\nrate: 20\ntrial: 2.0\nstate: {q: {unit: rad, angle: yes}, v: rad/s}\ninputs: {u: 2}\nmeasured: {q: 1e-3}\n"
+    "name: small\nrate: 20\ntrial: 2.0\nstate: {q: {unit: rad, angle: yes}, v: rad/s}\ninputs: {u: 2}\nmeasured: {q: "
+    "1e-3}\n"
     "model: {velocities: {q: v}}\ncost: q^2\nstart: {std: 0.1}\nplant: {ode: {v: u - sin(q)}}\n";
 
-CASE(shipped_tasks_load)
+static int load_folder(const char *folder)
 {
-    DIR *d = opendir(TEST_SOURCE_DIR "/tasks");
+    char path[600];
     int  count = 0;
-    REQUIRE(d != NULL);
-    for (struct dirent *e; (e = readdir(d));) {
+    snprintf(path, sizeof path, "%s/%s", TEST_SOURCE_DIR, folder);
+    DIR *d = opendir(path);
+    for (struct dirent *e; d && (e = readdir(d));) {
         size_t n = strlen(e->d_name);
-        char   path[300];
         if (n < 6 || strcmp(e->d_name + n - 5, ".yaml")) continue;
-        snprintf(path, sizeof path, "tasks/%s", e->d_name);
-        mcp_task *t = load(path, NULL, 0);
+        snprintf(path, sizeof path, "%s/%s", folder, e->d_name);
+        mcp_task   *t  = load(path, NULL, 0);
+        mcp_system *s  = NULL;
+        mcp_error   e2 = {MCP_OK, ""};
+        if (t && mcp_system_create(&s, t, &e2) != MCP_OK) FAIL_("%s: %s", path, e2.text);
+        mcp_system_free(s);
         mcp_task_free(t);
         count++;
     }
-    closedir(d);
-    CHECK(count >= 2);
+    if (d) closedir(d);
+    return count;
+}
+
+CASE(shipped_tasks_load_and_compile)
+{
+    CHECK(load_folder("tasks") >= 6);
+    CHECK(load_folder("examples") >= 1);
+}
+
+CASE(furuta_compiles_with_its_three_kernels)
+{
+    static const char *const kernels[] = {"model.kernel=se", "model.kernel=se + mp(2)"};
+    for (int i = 0; i < 2; i++) {
+        mcp_task   *t = load("tasks/furuta.yaml", &kernels[i], 1);
+        mcp_system *s = NULL;
+        REQUIRE(t != NULL);
+        CHECK_OK(mcp_system_create(&s, t, err));
+        CHECK(s && s->nf == 7);
+        mcp_system_free(s);
+        mcp_task_free(t);
+    }
+    mcp_task   *t = load("tasks/furuta.yaml", NULL, 0);
+    mcp_system *s = NULL;
+    REQUIRE(t != NULL);
+    CHECK_CLOSE(t->measured[0].quantum, 2.0 * acos(-1.0) / 4096.0, 1e-15, 0.0);
+    CHECK_OK(mcp_system_create(&s, t, err));
+    CHECK(s && s->nf == 7 + 4); /* the others are features already */
+    mcp_system_free(s);
+    mcp_task_free(t);
 }
 
 CASE(cartpole_is_read_as_written)
@@ -53,7 +87,8 @@ CASE(cartpole_is_read_as_written)
     CHECK(t->smoother.type == MCP_SMOOTHER_CENTRAL);
     CHECK(t->gp[1].kind == MCP_GP_VELOCITY && t->gp[1].position == 2 && t->gp[1].state == 3);
     CHECK(!strcmp(t->gp[0].kernel.text, "se"));
-    CHECK(t->explore.type == MCP_EXPLORE_SINES && t->explore.sines == 10 && t->explore.low == 0.1 && t->explore.high == 2.0);
+    CHECK(t->explore.type == MCP_EXPLORE_SINES && t->explore.sines == 10 && t->explore.low == 0.1 &&
+          t->explore.high == 2.0);
     CHECK(t->start.type == MCP_START_GAUSSIAN && t->start.std[3] == 0.01 && t->start.mean[0] == 0.0);
     CHECK(t->plant.type == MCP_PLANT_ODE && t->plant.ode.n == 4 && t->plant.let.n == 3);
     CHECK(t->constants.n == 5 && !strcmp(t->constants.item[3].name, "b"));
@@ -67,9 +102,11 @@ CASE(cartpole_is_read_as_written)
 CASE(expressions_know_their_place)
 {
     mcp_task *t = NULL;
-    REQUIRE_OK(mcp_task_parse(&t, "m.yaml",
-                              "name: x\nrate: 20\ntrial: 2.0\nstate: [q, v]\ninputs: {u: 2}\nmeasured: [q]\nmodel: {velocities: {q: v}}\n"
-                              "cost: \"q^2\"\nmetric: |\n    v^2\nsuccess: q < 1\nstart: {std: 0}\nplant: {ode: {v: u}}\n", NULL, 0, err));
+    REQUIRE_OK(mcp_task_parse(
+        &t, "m.yaml",
+        "name: x\nrate: 20\ntrial: 2.0\nstate: [q, v]\ninputs: {u: 2}\nmeasured: [q]\nmodel: {velocities: {q: v}}\n"
+        "cost: \"q^2\"\nmetric: |\n    v^2\nsuccess: q < 1\nstart: {std: 0}\nplant: {ode: {v: u}}\n",
+        NULL, 0, err));
     CHECK(t->cost.at.line == 8 && t->cost.at.column == 8); /* after the quote */
     CHECK(t->metric.at.line == 10 && t->metric.at.column == 5);
     CHECK(t->success.at.line == 11 && t->success.at.column == 10);
@@ -83,17 +120,19 @@ CASE(smallest_file_gets_sensible_defaults)
     REQUIRE_OK(mcp_task_parse(&t, "s.yaml", smallest, NULL, 0, err));
     CHECK(t->observer.type == MCP_OBSERVER_DIFFERENCE && t->smoother.type == MCP_SMOOTHER_CENTRAL);
     CHECK(t->explore.type == MCP_EXPLORE_SINES && t->explore.trials == 1 && t->explore.amplitude == 0.1);
-    CHECK(t->features.n == 4 && !strcmp(t->features.item[0].expr.text, "sin(q)") && !strcmp(t->features.item[3].name, "u"));
+    CHECK(t->features.n == 4 && !strcmp(t->features.item[0].expr.text, "sin(q)") &&
+          !strcmp(t->features.item[3].name, "u"));
     CHECK(t->policy.n == 1 && !strcmp(t->policy.item[0].name, "u"));
     CHECK(!strcmp(t->policy.item[0].expr.text, "2*tanh(rbf(200, sin(q), cos(q), v)/2)"));
-    CHECK(t->plant.ode.n == 2 && !strcmp(t->plant.ode.item[1].name, "q") && !strcmp(t->plant.ode.item[1].expr.text, "v"));
+    CHECK(t->plant.ode.n == 2 && !strcmp(t->plant.ode.item[1].name, "q") &&
+          !strcmp(t->plant.ode.item[1].expr.text, "v"));
     mcp_task_free(t);
 }
 
 CASE(full_measurement_needs_no_observer)
 {
     const char *set[] = {"measured=[q, v]"};
-    mcp_task   *t = NULL;
+    mcp_task   *t     = NULL;
     REQUIRE_OK(mcp_task_parse(&t, "s.yaml", smallest, set, 1, err));
     CHECK(t->ny == 2 && t->observer.type == MCP_OBSERVER_NONE && t->smoother.type == MCP_SMOOTHER_NONE);
     CHECK(t->explore.type == MCP_EXPLORE_UNIFORM && t->explore.amplitude == 1.0 && t->explore.hold == 1);
@@ -102,10 +141,12 @@ CASE(full_measurement_needs_no_observer)
 
 CASE(overrides_change_what_the_file_says)
 {
-    const char *set[] = {"optimise.particles=100", "model.kernel=se + mp(2)", "constants.mc=0.7", "draw.1.rectangle.width=0.4",
-                         "measured.p.delay=1", "start={mean: [0, 0, 1, 0], std: 0.2}", "observer.lowpass = 0.25", "model.noisy=yes",
-                         "policy=param(k, 1)*p", "start.std=0.3"};
-    mcp_task   *t = load("tasks/cartpole.yaml", set, 10);
+    const char *set[] = {"optimise.particles=100",  "model.kernel=se + mp(2)",
+                         "constants.mc=0.7",        "draw.1.rectangle.width=0.4",
+                         "measured.p.delay=1",      "start={mean: [0, 0, 1, 0], std: 0.2}",
+                         "observer.lowpass = 0.25", "model.noisy=yes",
+                         "policy=param(k, 1)*p",    "start.std=0.3"};
+    mcp_task   *t     = load("tasks/cartpole.yaml", set, 10);
     REQUIRE(t != NULL);
     CHECK(t->optimise.particles == 100);
     CHECK(!strcmp(t->gp[0].kernel.text, "se + mp(2)") && t->gp[0].kernel.at.line == 0);
@@ -122,8 +163,10 @@ CASE(wrong_overrides_name_the_setting)
     static const struct {
         const char *set, *expect;
     } row[] = {
-        {"optimise.particels=100", "--set optimise.particels=100: found unknown key \"particels\" in optimise, expected \"particles\" or another of its keys"},
-        {"optimise.particles=many", "--set optimise.particles=many: optimise.particles: found \"many\", expected a whole number from 1 to 100000"},
+        {"optimise.particels=100", "--set optimise.particels=100: found unknown key \"particels\" in optimise, "
+                                   "expected \"particles\" or another of its keys"},
+        {"optimise.particles=many",
+         "--set optimise.particles=many: optimise.particles: found \"many\", expected a whole number from 1 to 100000"},
         {"optimise.dropout=1", "found \"1\", expected a number in [0, 1)"},
         {"particles", "found no key=value"},
         {"draw.9.line=1", "found index \"9\", expected 0 to 3"},
@@ -143,8 +186,8 @@ CASE(wrong_overrides_name_the_setting)
 CASE(dump_is_json_with_defaults)
 {
     const char  *set[] = {"optimise.particles=123"};
-    mcp_task    *t = load("tasks/cartpole.yaml", set, 1);
-    char        *text = NULL;
+    mcp_task    *t     = load("tasks/cartpole.yaml", set, 1);
+    char        *text  = NULL;
     json_error_t why;
     REQUIRE(t != NULL);
     REQUIRE_OK(mcp_task_dump(t, &text, err));
@@ -172,7 +215,7 @@ CASE(missing_file_is_an_io_error)
 
 CASE(every_failed_allocation_is_reported)
 {
-    mcp_task *t = NULL;
+    mcp_task *t    = NULL;
     char     *text = NULL;
     mcp_alloc_fail_at(0);
     REQUIRE_OK(mcp_task_parse(&t, "s.yaml", smallest, NULL, 0, err));
@@ -183,7 +226,7 @@ CASE(every_failed_allocation_is_reported)
     CHECK(all > 100);
     for (long k = 1; k <= all; k++) {
         mcp_error e = {MCP_OK, ""};
-        text = NULL;
+        text        = NULL;
         mcp_alloc_fail_at(k);
         mcp_status st = mcp_task_parse(&t, "s.yaml", smallest, NULL, 0, &e);
         CHECK((st == MCP_OK) == (t != NULL));
@@ -197,7 +240,8 @@ CASE(every_failed_allocation_is_reported)
 int main(int argc, char **argv)
 {
     TEST_ARGS(argc, argv);
-    RUN(shipped_tasks_load);
+    RUN(shipped_tasks_load_and_compile);
+    RUN(furuta_compiles_with_its_three_kernels);
     RUN(cartpole_is_read_as_written);
     RUN(expressions_know_their_place);
     RUN(smallest_file_gets_sensible_defaults);
