@@ -3,6 +3,11 @@
 #ifndef MCP_COMMANDS_H
 #define MCP_COMMANDS_H
 
+int cmd_learn(int argc, char **argv);
+int cmd_evaluate(int argc, char **argv);
+int cmd_check(int argc, char **argv);
+int cmd_simulate(int argc, char **argv);
+int cmd_show(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_machine(int argc, char **argv);
 

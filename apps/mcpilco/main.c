@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "options.h"
 
 typedef struct {
     const char *name;
@@ -10,10 +11,22 @@ typedef struct {
     const char *about;
 } verb;
 
+/* One row a verb. */
 static const verb verbs[] = {
+    {"learn", cmd_learn, "learn a policy for a task, trial by trial"},
+    {"evaluate", cmd_evaluate, "run a policy many times: success rate and cost, on the plant and on the model"},
+    {"show", cmd_show, "what happened in a run, in words and numbers"},
+    {"simulate", cmd_simulate, "particles under a run's model and policy, saved for plotting"},
+    {"check", cmd_check, "is a task file right: messages, compiled step, gradient, time"},
     {"machine", cmd_machine, "say what was found here: instruction set, BLAS, cores"},
     {"bench", cmd_bench, "measure this machine: bench kernels|gp|step"},
 };
+
+static const char *verb_name(const void *context, int i)
+{
+    (void)context;
+    return (size_t)i < sizeof verbs / sizeof *verbs ? verbs[i].name : NULL;
+}
 
 static int usage(FILE *to)
 {
@@ -34,6 +47,8 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (!strcmp(argv[1], verbs[i].name)) return verbs[i].run(argc - 1, argv + 1);
-    fprintf(stderr, "mcpilco: unknown verb \"%s\"; mcpilco --help lists them\n", argv[1]);
+    const char *near = nearest_word(argv[1], verb_name, NULL);
+    fprintf(stderr, "mcpilco: there is no verb \"%s\"%s%s%s; mcpilco --help lists them\n", argv[1], near ? "; did you mean " : "",
+            near ? near : "", near ? "?" : "");
     return 2;
 }

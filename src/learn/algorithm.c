@@ -11,7 +11,7 @@ static mcp_status particles(const mcp_algorithm_input *in, int true_state, doubl
         .true_state = true_state, .incumbent_works = in->incumbent_works, .visited = in->visited, .visits = in->visits,
         .progress = in->progress, .progress_context = in->progress_context,
     };
-    return mcp_policy_optimise(&q, in->warm, theta, info, err);
+    return mcp_policy_optimise(&q, in->warm && in->system->task->optimise.warm_start, theta, info, err);
 }
 
 static mcp_status mc_pilco4pms(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info, mcp_error *err)

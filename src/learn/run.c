@@ -1,19 +1,16 @@
 /* run.c - a run: its folder, its trials in order, read back as far as they are whole. */
 #include "learn/run.h"
 
-#include <inttypes.h>
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include "io/file.h"
 #include "math/arena.h"
-#include "math/isa.h"
-#include "math/linalg.h"
+#include "mcpilco/machine.h"
 
 static mcp_status no_memory(const mcp_run *r, mcp_error *err)
 {
@@ -177,12 +174,11 @@ void mcp_run_free(mcp_run *r)
 static json_t *machine(void)
 {
     struct utsname u;
-    char           blas[128];
-    int            slow;
-    long           cores = sysconf(_SC_NPROCESSORS_ONLN);
-    if (uname(&u)) snprintf(u.sysname, sizeof u.sysname, "unknown"), u.machine[0] = '\0', u.release[0] = '\0';
-    return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s}", "system", u.sysname, "release", u.release, "processor", u.machine, "cores",
-                     (int)cores, "isa", mcp_isa_name(mcp_isa_level()), "blas", mcp_blas_info(blas, sizeof blas, &slow));
+    mcp_machine    m;
+    mcp_machine_info(&m);
+    if (uname(&u)) memset(&u, 0, sizeof u);
+    return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s}", "system", u.sysname, "release", u.release, "processor", u.machine, "cores", m.cores,
+                     "isa", m.isa, "blas", m.blas);
 }
 
 static json_t *settings(const mcp_task *task)

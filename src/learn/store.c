@@ -275,7 +275,7 @@ mcp_status mcp_store_model(const mcp_run *r, const mcp_run_item *it, const mcp_f
         json_array_append_new(names, json_string("log_noise"));
         json_object_set_new(gp, "target", json_string(task->state[task->gp[g].state]));
         json_object_set_new(gp, "kind", json_string(task->gp[g].kind == MCP_GP_VELOCITY ? "velocity" : "change"));
-        json_object_set_new(gp, "kernel", json_string(task->gp[g].kernel.text ? task->gp[g].kernel.text : ""));
+        json_object_set_new(gp, "kernel", json_string(r->system->kernel_text[g]));
         json_object_set_new(gp, "parameters", names);
         json_object_set_new(gp, "hyper", mcp_json_numbers(n + 1, mcp_gp_hyper(fit->gp[g])));
         json_object_set_new(gp, "noise_std", mcp_json_number(exp(mcp_gp_hyper(fit->gp[g])[n])));
@@ -286,8 +286,7 @@ mcp_status mcp_store_model(const mcp_run *r, const mcp_run_item *it, const mcp_f
         json_array_append_new(gps, gp);
     }
     json_t *features = json_array();
-    for (int i = 0; i < task->features.n; i++)
-        json_array_append_new(features, json_string(task->features.item[i].expr.text ? task->features.item[i].expr.text : ""));
+    for (int i = 0; i < r->system->nf; i++) json_array_append_new(features, json_string(r->system->feature_text[i]));
     return mcp_store_json(it, "model.json", json_pack("{s:i, s:o, s:o}", "pairs", fit->pairs->n, "features", features, "gps", gps), err);
 }
 

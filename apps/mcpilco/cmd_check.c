@@ -1,0 +1,243 @@
+/* cmd_check.c - mcpilco check: is the task right, what was it compiled to, is its gradient right, how long will it take. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "commands.h"
+#include "learn/evaluate.h"
+#include "math/arena.h"
+#include "math/rng.h"
+#include "model/posterior.h"
+#include "optim/optimise.h"
+#include "options.h"
+#include "rollout/rollout.h"
+#include "term.h"
+
+typedef struct {
+    const mcp_task *task;
+    mcp_system     *system;
+    mcp_pool       *pool;
+    mcp_trial      *trial;
+    mcp_states     *states;
+    mcp_fit        *fit;
+    mcp_posterior **posterior;
+    double         *theta;
+    int             params, json;
+    json_t         *report;
+} check;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* What the task says. */
+
+static void describe(const check *c)
+{
+    const mcp_task   *t = c->task;
+    const mcp_system *s = c->system;
+    printf("%s: task %s is sound\n", t->file, t->name);
+    printf("  %d states, %d inputs, %d measured; %g Hz, %g s: %d steps a trial\n", s->nx, s->nu, s->ny, t->rate, t->trial, s->steps);
+    for (int g = 0; g < s->ngp; g++)
+        printf("  GP of the change of %s on %d features: %s (%d parameters)\n", t->state[t->gp[g].state], s->nf, s->kernel_text[g],
+               mcp_kernel_params(s->kernel[g]));
+    printf("  policy: %d parameters in %d groups\n", c->params, mcp_program_groups(s->controller));
+    for (int i = 0; i < mcp_program_groups(s->controller); i++) {
+        const mcp_param_group *g = mcp_program_group(s->controller, i);
+        printf("    %-20s %d x %d\n", g->name, g->rows, g->cols);
+    }
+}
+
+static void list_programs(const mcp_system *s)
+{
+    const struct { const char *name; const mcp_program *p; } stage[] = {
+        {"sensor: state, noise -> measurement", s->sensor}, {"controller: measurement -> input, observed state", s->controller},
+        {"actuator: commanded -> applied input", s->actuator}, {"features: state, input -> GP features, prior mean", s->features},
+        {"integrate: state, input, change -> next state", s->integrate}, {"cost: state, input -> cost, metric", s->cost},
+        {"events: state, input -> success, limits", s->events}};
+    for (size_t i = 0; i < sizeof stage / sizeof *stage; i++) {
+        char *text = mcp_program_listing(stage[i].p);
+        printf("\n%s\n%s", stage[i].name, text ? text : "(out of memory)\n");
+        mcp_free(text);
+    }
+}
+
+/* A model from one exploration of the simulated plant, and a policy to try on it. */
+
+static mcp_status prepare(check *c, mcp_error *err)
+{
+    mcp_plant *plant = NULL;
+    mcp_status st;
+    if ((st = mcp_plant_open(&plant, c->system, err)) != MCP_OK) goto done;
+    if ((st = mcp_trial_create(&c->trial, c->task, err)) != MCP_OK) goto done;
+    if ((st = mcp_plant_run(plant, NULL, 1, 0, 0, NULL, NULL, c->trial, err)) != MCP_OK) goto done;
+    if ((st = mcp_estimate_states(&c->states, c->system, c->trial, err)) != MCP_OK) goto done;
+    if ((st = mcp_fit_create(&c->fit, c->system, 1, &c->trial, &c->states, NULL, 1, 1, c->pool, err)) != MCP_OK) goto done;
+    c->theta = mcp_calloc((size_t)c->params + 1, sizeof *c->theta);
+    c->posterior = mcp_calloc((size_t)c->system->ngp + 1, sizeof(mcp_posterior *));
+    if (!c->theta || !c->posterior) {
+        st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the check");
+        goto done;
+    }
+    mcp_posterior_settings q = {.type = MCP_POSTERIOR_EXACT};
+    for (int g = 0; st == MCP_OK && g < c->system->ngp; g++)
+        st = mcp_posterior_create(&c->posterior[g], c->fit->gp[g], &q, mcp_isa_level(), NULL, err);
+    if (st == MCP_OK) st = mcp_policy_draw(c->system, c->fit->visited, c->fit->visits, 1, 1, 0, c->theta, err);
+done:
+    mcp_plant_close(plant);
+    return st;
+}
+
+/* Gradient against central differences, along one random direction a group of parameters: a short rollout, since long ones
+ * of an unstable system amplify the differences' own error. */
+static mcp_status gradient(check *c, double *worst, mcp_error *err)
+{
+    enum { PARTICLES = 16 };
+    const mcp_system    *s = c->system;
+    int                  steps = s->steps < 24 ? s->steps : 24;
+    mcp_rollout_settings set = {.particles = PARTICLES, .steps = steps, .noisy = c->task->model.noisy};
+    mcp_stream_noise     stream = {.system = s, .seed = 1, .trial = 1, .step = 1, .steps = steps};
+    mcp_noise            noise = mcp_noise_from_stream(&stream);
+    mcp_rollout         *r = NULL;
+    mcp_status           st = mcp_rollout_create(&r, s, c->posterior, &set, c->pool, err);
+    double              *g = mcp_calloc((size_t)c->params + 1, sizeof *g), *moved = mcp_calloc((size_t)c->params + 1, sizeof *moved);
+    if (st == MCP_OK && (!g || !moved)) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the check");
+    mcp_rollout_result at = {.gradient = g}, plus = {0}, minus = {0};
+    if (st == MCP_OK) st = mcp_rollout_run(r, c->theta, 0.0, &noise, &at, err);
+    *worst = 0.0;
+    json_t *groups = json_array();
+    for (int i = 0; st == MCP_OK && i < mcp_program_groups(s->controller); i++) {
+        const mcp_param_group *p = mcp_program_group(s->controller, i);
+        mcp_rand               random = mcp_rand_make(1, 1, (uint32_t)i, MCP_RNG_OTHER);
+        double                 slope = 0.0, scale = 0.0, h = 1e-5;
+        memcpy(moved, c->theta, (size_t)c->params * sizeof *moved);
+        for (int sign = 1; st == MCP_OK && sign >= -1; sign -= 2) {
+            random = mcp_rand_make(1, 1, (uint32_t)i, MCP_RNG_OTHER);
+            slope = scale = 0.0;
+            for (int k = p->offset; k < p->offset + p->count; k++) {
+                double d = mcp_rand_normal(&random);
+                moved[k] = c->theta[k] + sign * h * d;
+                slope += g[k] * d;
+                scale += g[k] * d * g[k] * d;
+            }
+            st = mcp_rollout_run(r, moved, 0.0, &noise, sign > 0 ? &plus : &minus, err);
+        }
+        double numeric = (plus.J - minus.J) / (2 * h);
+        double error = fabs(slope - numeric) / fmax(fmax(fabs(slope), sqrt(scale)), 1e-6);
+        if (st != MCP_OK) break;
+        *worst = fmax(*worst, error);
+        if (!c->json) printf("    %-20s slope %14.8g, by differences %14.8g, relative error %.1e\n", p->name, slope, numeric, error);
+        json_array_append_new(groups, json_pack("{s:s, s:f, s:f, s:f}", "group", p->name, "slope", slope, "differences", numeric, "error", error));
+    }
+    json_object_set_new(c->report, "gradient", groups);
+    mcp_rollout_free(r);
+    mcp_free(g);
+    mcp_free(moved);
+    return st;
+}
+
+/* One gradient step as learn will do it. */
+static mcp_status cost_of_step(check *c, mcp_error *err)
+{
+    const mcp_task             *t = c->task;
+    const mcp_optimise_settings *o = &t->optimise;
+    mcp_rollout_settings        set = {.particles = o->particles, .steps = c->system->steps, .noisy = t->model.noisy, .block = o->block,
+                                       .adjoint_clip = o->adjoint_clip};
+    mcp_stream_noise            stream = {.system = c->system, .seed = 1, .trial = 1, .step = 2, .dropout = o->dropout};
+    mcp_noise                   noise = mcp_noise_from_stream(&stream);
+    mcp_rollout                *r = NULL;
+    double                     *g = mcp_calloc((size_t)c->params + 1, sizeof *g), best = INFINITY;
+    mcp_rollout_result          at = {.gradient = g};
+    mcp_status                  st = g ? mcp_rollout_create(&r, c->system, c->posterior, &set, c->pool, err)
+                                       : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the check");
+    for (int i = 0; st == MCP_OK && i < 3; i++) {
+        double began = now();
+        st = mcp_rollout_run(r, c->theta, o->dropout, &noise, &at, err);
+        best = fmin(best, now() - began);
+    }
+    if (st == MCP_OK) {
+        char   most[32];
+        double mb = (double)mcp_rollout_bytes(r) / 1e6;
+        json_object_set_new(c->report, "step_ms", mcp_json_number(1e3 * best));
+        json_object_set_new(c->report, "rollout_mb", mcp_json_number(mb));
+        if (!c->json)
+            printf("  a gradient step: %d particles, %d steps, %d pairs, %d threads: %.1f ms, %.0f MB\n"
+                   "  at most %d steps in the first trial, %d later; %d trials take at most %s at this speed (they usually end far earlier)\n",
+                   o->particles, c->system->steps, c->fit->pairs->n, mcp_pool_threads(c->pool), 1e3 * best, mb, o->steps_first, o->steps,
+                   t->trials, term_seconds(most, sizeof most, best * (o->steps_first + (t->trials - 1.0) * o->steps)));
+    }
+    mcp_rollout_free(r);
+    mcp_free(g);
+    return st;
+}
+
+static int run(check *c, int listing)
+{
+    mcp_error err;
+    double    worst = 0.0;
+    int       code = 0;
+    if (!c->json) describe(c);
+    if (!c->json && listing) list_programs(c->system);
+    json_object_set_new(c->report, "task", mcp_json_text(c->task->name));
+    json_object_set_new(c->report, "parameters", json_integer(c->params));
+    if (!mcp_plant_is_simulated(c->task)) {
+        if (!c->json) printf("\nno gradient check: it needs data, and this plant would have to move for it; mcpilco rig probes it\n");
+        return c->json ? term_json(json_incref(c->report)) : 0;
+    }
+    if (!c->json) printf("\ngradient of a short rollout on a model of one exploration trial:\n");
+    if (prepare(c, &err) != MCP_OK || gradient(c, &worst, &err) != MCP_OK || cost_of_step(c, &err) != MCP_OK) return term_error("check", &err);
+    int right = worst < 1e-5;
+    json_object_set_new(c->report, "gradient_right", json_boolean(right));
+    if (c->json) code = term_json(json_incref(c->report));
+    else printf("  the gradient is %s (largest relative error %.1e)\n", right ? "right" : "WRONG", worst);
+    return right ? code : 1;
+}
+
+int cmd_check(int argc, char **argv)
+{
+    int          threads = 0, json = 0, brief = 0;
+    option_list  set = {0};
+    const char  *file[1];
+    const option options[] = {
+        {"--set", OPTION_LIST, &set, 0, 0, "KEY=VALUE", "change a value of the task file", NULL},
+        {"--brief", OPTION_FLAG, &brief, 0, 0, NULL, "leave the compiled programs out", NULL},
+        {"--threads", OPTION_INT, &threads, 0, 1024, "K", "0: one per core", NULL},
+        {"--json", OPTION_FLAG, &json, 0, 0, NULL, "one JSON object", NULL},
+    };
+    const command verb = {
+        .verb = "check", .synopsis = "TASK [options]", .options = options, .count = sizeof options / sizeof *options, .least = 1, .most = 1,
+        .positional = file,
+        .about = "Reads a task file and says what is wrong with it, by file, line and column; if nothing is, shows the compiled step,\n"
+                 "checks its gradient against differences on a model of one exploration trial, and estimates time and memory.",
+        .examples = "  mcpilco check tasks/cartpole.yaml --brief\n  mcpilco check my_robot.yaml --set optimise.particles=100\n",
+    };
+    int code = options_parse(&verb, argc, argv);
+    if (code != OPTIONS_GO) return code;
+
+    check     c = {.json = json, .report = json_object()};
+    mcp_task *task = NULL;
+    mcp_error err;
+    if (mcp_task_load(&task, file[0], set.item, set.count, &err) != MCP_OK || mcp_system_create(&c.system, task, &err) != MCP_OK ||
+        mcp_pool_create(&c.pool, threads, &err) != MCP_OK) {
+        code = term_error("check", &err);
+    } else {
+        c.task = task;
+        c.params = mcp_program_params(c.system->controller);
+        code = run(&c, !brief);
+    }
+    for (int g = 0; c.posterior && g < c.system->ngp; g++) mcp_posterior_free(c.posterior[g]);
+    mcp_free(c.posterior);
+    mcp_free(c.theta);
+    mcp_fit_free(c.fit);
+    mcp_states_free(c.states);
+    mcp_trial_free(c.trial);
+    mcp_pool_free(c.pool);
+    mcp_system_free(c.system);
+    mcp_task_free(task);
+    json_decref(c.report);
+    return code;
+}

@@ -1,0 +1,197 @@
+/* cmd_learn.c - mcpilco learn: a task file in, a policy out, trial by trial. */
+#include <ctype.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands.h"
+#include "io/file.h"
+#include "learn/learner.h"
+#include "learn_view.h"
+#include "math/arena.h"
+#include "options.h"
+#include "task/task.h"
+#include "term.h"
+
+typedef struct {
+    int         trials, threads, resume, force, json, yes, quiet;
+    uint64_t    seed;
+    double      risk;
+    const char *out, *algorithm;
+    option_list set;
+} choices;
+
+/* runs/cartpole-1; the algorithm too when it is not the usual one. */
+static void default_folder(char *out, size_t size, const mcp_task *task, const choices *c)
+{
+    const char *algorithm = c->algorithm ? c->algorithm : task->algorithm ? task->algorithm : "mc-pilco4pms";
+    int         n = snprintf(out, size, "runs/%s-%llu%s%s", task->name, (unsigned long long)c->seed,
+                             strcmp(algorithm, "mc-pilco4pms") ? "-" : "", strcmp(algorithm, "mc-pilco4pms") ? algorithm : "");
+    for (char *p = out + 5; n > 0 && *p; p++)
+        if (!isalnum((unsigned char)*p) && !strchr("-_.", *p)) *p = '_';
+}
+
+static int has_run(const char *folder)
+{
+    char path[4200];
+    snprintf(path, sizeof path, "%s/run.json", folder);
+    return mcp_file_exists(path);
+}
+
+/* --force: the old run moves aside, it is not thrown away. */
+static int move_aside(const char *folder)
+{
+    char to[4200];
+    for (int i = 1; i < 1000; i++) {
+        snprintf(to, sizeof to, "%s.old-%d", folder, i);
+        if (mcp_folder_exists(to) || mcp_file_exists(to)) continue;
+        if (rename(folder, to) == 0) {
+            fprintf(stderr, "mcpilco learn: the run in %s is now %s\n", folder, to);
+            return 1;
+        }
+        break;
+    }
+    fprintf(stderr, "mcpilco learn: cannot move %s aside: %s\n", folder, strerror(errno));
+    return 0;
+}
+
+static int may_move(const mcp_task *task, const choices *c)
+{
+    mcp_plant_type t = task->plant.type;
+    int            real = t == MCP_PLANT_EXEC || t == MCP_PLANT_UDP || t == MCP_PLANT_TCP || t == MCP_PLANT_SERIAL;
+    if (!real || c->yes) return 1;
+    if (term_confirm("The plant will move. Is everybody clear of it, and can you stop it?")) return 1;
+    fprintf(stderr, "mcpilco learn: the plant was not moved; answer y, or give --yes when no one can be asked\n");
+    return 0;
+}
+
+static void how_to_resume(int argc, char **argv)
+{
+    fprintf(stderr, "go on with: mcpilco");
+    int said = 0;
+    for (int i = 0; i < argc; i++) {
+        said |= !strcmp(argv[i], "--resume");
+        if (strcmp(argv[i], "--force")) fprintf(stderr, strchr(argv[i], ' ') ? " '%s'" : " %s", argv[i]);
+    }
+    fprintf(stderr, "%s\n", said ? "" : " --resume");
+}
+
+static mcp_status run_trials(mcp_learner *l, learn_view *v, int wanted, mcp_error *err)
+{
+    mcp_learn_info info;
+    mcp_status     st = MCP_OK;
+    while (st == MCP_OK && (mcp_learner_explored(l) < mcp_learner_explorations(l) || mcp_learner_trials(l) < wanted)) {
+        if ((st = mcp_learner_trial(l, &info, err)) == MCP_OK) view_trial(v, &info);
+        if (st == MCP_OK && term_stop() && mcp_learner_trials(l) < wanted)
+            st = mcp_fail(err, MCP_ERR_STOPPED, "stopped as asked; everything finished is kept");
+    }
+    view_clear(v);
+    return st;
+}
+
+static int first_success(const mcp_learn_info *info, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!info[i].explored && info[i].success) return info[i].number;
+    return 0;
+}
+
+static void conclude(const mcp_learner *l, const choices *c, const char *folder)
+{
+    int             count = mcp_learner_explored(l) + mcp_learner_trials(l);
+    mcp_learn_info *info = mcp_calloc((size_t)count + 1, sizeof *info);
+    if (!info) return;
+    for (int i = 0; i < count; i++) mcp_learner_info(l, i, &info[i]);
+    int first = first_success(info, count);
+    if (c->json) {
+        json_t *list = json_array();
+        for (int i = 0; i < count; i++) json_array_append_new(list, view_info_json(&info[i]));
+        (void)term_json(json_pack("{s:s, s:s, s:i, s:o}", "event", "end", "run", folder, "first_success", first, "trials", list));
+    } else if (count) {
+        view_table(info, count);
+        if (first) printf("first success in trial %d. ", first);
+        else printf("no trial succeeded yet. ");
+        printf("The run is in %s:\n  mcpilco evaluate %s    the last policy from many starts\n"
+               "  mcpilco show %s        what happened, in words\n", folder, folder, folder);
+    }
+    mcp_free(info);
+}
+
+static int learn(const mcp_task *task, const choices *c, const char *folder, int argc, char **argv)
+{
+    static learn_view  view;
+    mcp_learn_settings s;
+    mcp_learner       *l;
+    mcp_error          err = {.status = MCP_OK};
+    int                trials = c->trials ? c->trials : task->trials;
+    view_begin(&view, c->json ? VIEW_JSON : c->quiet ? VIEW_QUIET : term_is_live(stderr) ? VIEW_LIVE : VIEW_LINES, trials);
+    mcp_learn_settings_default(&s);
+    s.seed = c->seed, s.threads = c->threads, s.algorithm = c->algorithm, s.folder = folder, s.resume = c->resume;
+    s.trials = trials, s.risk = c->risk, s.overrides = c->set.item, s.override_count = c->set.count;
+    s.progress = view_progress, s.progress_context = &view;
+    if (mcp_learner_create(&l, task, &s, &err) != MCP_OK) return term_error("learn", &err);
+
+    mcp_status st = run_trials(l, &view, trials, &err);
+    mcp_error  note = {.status = MCP_OK};
+    if (mcp_learner_close(l, st == MCP_OK ? "finished" : st == MCP_ERR_STOPPED ? "stopped" : "failed", &note) != MCP_OK && st == MCP_OK)
+        st = note.status, err = note;
+    if (!c->quiet) conclude(l, c, folder);
+    mcp_learner_free(l);
+    if (st == MCP_OK) return 0;
+    int code = term_error("learn", &err);
+    if (st == MCP_ERR_STOPPED || st == MCP_ERR_PLANT || st == MCP_ERR_IO) how_to_resume(argc, argv);
+    return code;
+}
+
+int cmd_learn(int argc, char **argv)
+{
+    choices      c = {.risk = 1.0, .seed = UINT64_MAX};
+    const char  *file[1];
+    const option options[] = {
+        {"--trials", OPTION_INT, &c.trials, 1, 999, "N", "policy trials (the task's number)", NULL},
+        {"--seed", OPTION_SEED, &c.seed, 0, 0, "S", "same task, settings and seed: same numbers (the task's seed)", NULL},
+        {"--threads", OPTION_INT, &c.threads, 0, 1024, "K", "0: one per core; the result does not depend on it", NULL},
+        {"--out", OPTION_TEXT, &c.out, 0, 0, "DIR", "run folder (runs/TASK-SEED)", "-o"},
+        {"--algorithm", OPTION_TEXT, &c.algorithm, 0, 0, "NAME", "mc-pilco4pms, mc-pilco, ... (the task's)", NULL},
+        {"--set", OPTION_LIST, &c.set, 0, 0, "KEY=VALUE", "change a value of the task file, e.g. optimise.particles=100", NULL},
+        {"--resume", OPTION_FLAG, &c.resume, 0, 0, NULL, "go on with the run in the folder", NULL},
+        {"--force", OPTION_FLAG, &c.force, 0, 0, NULL, "move a run that is in the folder aside and begin anew", NULL},
+        {"--risk", OPTION_NUMBER, &c.risk, 0, 1, "P", "run no policy whose forecast chance of a limit is above P (1)", NULL},
+        {"--yes", OPTION_FLAG, &c.yes, 0, 0, NULL, "do not ask before a real plant moves", NULL},
+        {"--json", OPTION_FLAG, &c.json, 0, 0, NULL, "one JSON object a line on standard output", NULL},
+        {"--quiet", OPTION_FLAG, &c.quiet, 0, 0, NULL, "say nothing but errors", NULL},
+    };
+    const command verb = {
+        .verb = "learn", .synopsis = "TASK [options]", .options = options, .count = sizeof options / sizeof *options,
+        .least = 1, .most = 1, .positional = file,
+        .about = "Learns a policy for the task: explores, then in each trial trains the model on all data so far, optimises the\n"
+                 "policy on it, forecasts what will happen, runs the policy on the plant and compares. Everything is kept in the\n"
+                 "run folder. Ctrl-C stops cleanly at any time; --resume goes on to the same numbers as if nothing had happened.",
+        .examples = "  mcpilco learn tasks/cartpole.yaml\n      five trials, seed 1, into runs/cartpole-1\n"
+                    "  mcpilco learn tasks/cartpole.yaml --seed 7 --trials 8 --set optimise.particles=100\n"
+                    "      another seed, more trials, fewer particles\n"
+                    "  mcpilco learn tasks/cartpole.yaml --resume\n      after Ctrl-C, a crash or a power cut\n",
+    };
+    int code = options_parse(&verb, argc, argv);
+    if (code != OPTIONS_GO) return code;
+
+    mcp_task *task;
+    mcp_error err;
+    char      folder[4096];
+    if (mcp_task_load(&task, file[0], c.set.item, c.set.count, &err) != MCP_OK) return term_error("learn", &err);
+    if (c.seed == UINT64_MAX) c.seed = task->seed;
+    if (c.out) snprintf(folder, sizeof folder, "%s", c.out);
+    else default_folder(folder, sizeof folder, task, &c);
+    term_catch_signals();
+    code = 1;
+    if (!c.resume && has_run(folder) && !c.force)
+        fprintf(stderr, "mcpilco learn: %s holds a run already; go on with it by --resume, begin anew by --force (the old one is moved "
+                        "aside), or name another folder by --out\n", folder);
+    else if (c.force && !c.resume && has_run(folder) && !move_aside(folder)) code = 1;
+    else if (!may_move(task, &c)) code = 2;
+    else code = learn(task, &c, folder, argc, argv);
+    mcp_task_free(task);
+    return code;
+}

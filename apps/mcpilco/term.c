@@ -1,0 +1,104 @@
+/* term.c - the terminal side of every verb. */
+#include "term.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/json.h"
+#include "math/arena.h"
+
+static volatile sig_atomic_t stop_signal;
+
+static void on_signal(int number)
+{
+    if (stop_signal) { /* asked twice: the person means it */
+        signal(number, SIG_DFL);
+        raise(number);
+    }
+    stop_signal = number;
+}
+
+void term_catch_signals(void)
+{
+    struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    sigemptyset(&a.sa_mask);
+    sigaction(SIGINT, &a, NULL);
+    sigaction(SIGTERM, &a, NULL);
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGXFSZ, SIG_IGN);
+}
+
+int term_stop(void)
+{
+    return stop_signal;
+}
+
+int term_is_live(FILE *f)
+{
+    const char *term = getenv("TERM");
+    return isatty(fileno(f)) && term && strcmp(term, "dumb");
+}
+
+void term_sparkline(char *out, const double *v, int n, int width)
+{
+    static const char *const block[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+    double low = INFINITY, high = -INFINITY;
+    for (int i = 0; i < n; i++)
+        if (isfinite(v[i])) low = fmin(low, v[i]), high = fmax(high, v[i]);
+    out[0] = '\0';
+    if (width > n) width = n;
+    for (int b = 0; b < width; b++) {
+        int    from = (int)((long)b * n / width), to = (int)((long)(b + 1) * n / width);
+        double sum = 0.0;
+        int    seen = 0;
+        for (int i = from; i < to; i++)
+            if (isfinite(v[i])) sum += v[i], seen++;
+        int level = seen && high > low ? (int)(7.999 * (sum / seen - low) / (high - low)) : 0;
+        strcat(out, seen ? block[level] : " ");
+    }
+}
+
+const char *term_seconds(char *out, size_t size, double s)
+{
+    if (!isfinite(s)) snprintf(out, size, "-");
+    else if (s < 9.95) snprintf(out, size, "%.1f s", s);
+    else if (s < 99.5) snprintf(out, size, "%.0f s", s);
+    else if (s < 3600) snprintf(out, size, "%d min %02d s", (int)s / 60, (int)s % 60);
+    else snprintf(out, size, "%d h %02d min", (int)s / 3600, (int)s / 60 % 60);
+    return out;
+}
+
+const char *term_number(char *out, size_t size, const char *fmt, double v)
+{
+    if (isnan(v)) snprintf(out, size, "-");
+    else snprintf(out, size, fmt, v);
+    return out;
+}
+
+int term_error(const char *verb, const mcp_error *e)
+{
+    fprintf(stderr, "mcpilco %s: %s\n", verb, e->text);
+    return e->status == MCP_ERR_STOPPED ? 130 : 1;
+}
+
+int term_json(json_t *object)
+{
+    char *line = mcp_json_line(object);
+    int   failed = !line || puts(line) == EOF || fflush(stdout) == EOF;
+    json_decref(object);
+    mcp_free(line);
+    if (failed) fprintf(stderr, "mcpilco: cannot write to standard output: %s\n", strerror(errno ? errno : ENOMEM));
+    return failed;
+}
+
+int term_confirm(const char *question)
+{
+    char answer[16];
+    if (!isatty(STDIN_FILENO)) return 0;
+    fprintf(stderr, "%s [y/N] ", question);
+    return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}

@@ -1,0 +1,28 @@
+/* term.h - talking to people: signals that ask to stop, numbers as they read them, a small history line, errors. */
+#ifndef MCP_TERM_H
+#define MCP_TERM_H
+
+#include <jansson.h>
+#include <stdio.h>
+
+#include "mcpilco/error.h"
+
+int  term_is_live(FILE *f); /* a terminal that can overwrite its line */
+void term_catch_signals(void); /* SIGINT and SIGTERM ask to stop, a second one ends the program; pipes and full disks are errors */
+int  term_stop(void);          /* the signal that asked to stop, 0 = none */
+
+/* Eight heights of blocks over the last `width` bins of v; out has room for 3*width+1 bytes. */
+void term_sparkline(char *out, const double *v, int n, int width);
+/* "0.8 s", "42 s", "3 min 05 s", "2 h 10 min" */
+const char *term_seconds(char *out, size_t size, double s);
+/* "-" for NaN, else by the format of one number */
+const char *term_number(char *out, size_t size, const char *fmt, double v);
+
+/* Prints "mcpilco VERB: sentence" and returns the exit code: 130 when stopped, else 1. */
+int term_error(const char *verb, const mcp_error *e);
+/* One JSON object on one line of stdout, flushed; takes it over. Returns 0, or 1 with a sentence when stdout is broken. */
+int term_json(json_t *object);
+/* Asks; without a terminal the answer is no. */
+int term_confirm(const char *question);
+
+#endif
