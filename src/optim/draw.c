@@ -1,7 +1,8 @@
 /* draw.c - a fresh policy, scaled to the system.
  *
- * States are drawn uniformly in the box the plant has visited (robust range, widened); a state that the policy sees only
- * through functions of period 2 pi is drawn on the whole circle. Centres are the features of such states, length-scales a
+ * States are drawn uniformly in the box the plant has visited (robust range, widened), but not where the cost cannot tell
+ * them apart any more: an exploration that drifted seven metres away is no reason to spread the centres over seven metres. A
+ * state that the policy sees only through functions of period 2 pi is drawn on the whole circle. Centres are the features of such states, length-scales a
  * part of each feature's range, and weights such that one full basis function asks for up to half of the input limit:
  * the gain from a network's output to the input is measured, so `10*tanh(rbf(...)/10)` and `10*tanh(rbf(...))` start alike. */
 #include <math.h>
@@ -17,6 +18,7 @@ enum { PROBES = 256, FEATURES_MAX = 256 };
 static const double widen = 1.5;         /* of the visited range                              */
 static const double length_part = 0.35;  /* length-scale as a part of a feature's range       */
 static const double circle_part = 0.5;   /* the same for features that live on a circle       */
+static const double cost_part = 0.8;     /* of its whole rise: beyond, the cost tells nothing */
 
 typedef struct {
     const mcp_system  *s;
@@ -26,6 +28,7 @@ typedef struct {
     char              *circular;   /* [nx] whole circle  */
     double            *x, *probe;  /* [nx], [PROBES][nx] */
     double            *memory, *out, *work;
+    double            *cost_memory, *cost_work;
     double            *theta;
 } drawing;
 
@@ -154,6 +157,73 @@ static double gain_of(drawing *d, int offset, int count, double *base)
     return gain;
 }
 
+/* Cost of a state at rest of the inputs. */
+static double cost_at(drawing *d, const double *x)
+{
+    double in[MCP_MAX_STATE + MCP_MAX_INPUT] = {0}, out[2] = {0};
+    memcpy(in, x, (size_t)d->s->nx * sizeof *in);
+    mcp_program_step(d->s->cost, NULL, 1, in, d->cost_memory, out, d->cost_work);
+    return isfinite(out[0]) ? out[0] : INFINITY;
+}
+
+/* The cheapest state: the best probe, then ever smaller steps along each state. */
+static double cheapest(drawing *d, double *x)
+{
+    const int nx = d->s->nx;
+    double    best = INFINITY;
+    for (int k = 0; k < PROBES; k++) {
+        double c = cost_at(d, d->probe + (size_t)k * (size_t)nx);
+        if (c < best) best = c, memcpy(x, d->probe + (size_t)k * (size_t)nx, (size_t)nx * sizeof *x);
+    }
+    for (double part = 0.25; part > 1e-3; part *= 0.7)
+        for (int i = 0; i < nx; i++)
+            for (int sign = -1; sign <= 1; sign += 2) {
+                double before = x[i];
+                x[i] += sign * part * (d->circular[i] ? M_PI : d->high[i] - d->low[i]);
+                double c = cost_at(d, x);
+                if (c < best) best = c;
+                else x[i] = before;
+            }
+    return best;
+}
+
+/* From the cheapest state outwards along state i: where the cost has risen by most of what it can rise. */
+static double reach(drawing *d, double *x, int i, double end, double enough)
+{
+    double goal = x[i], at = end;
+    for (int k = 1; k <= 200 && at == end; k++) {
+        x[i] = goal + (end - goal) * k / 200.0;
+        if (cost_at(d, x) >= enough && k < 200) at = x[i];
+    }
+    x[i] = goal;
+    return at;
+}
+
+static void narrow_to_cost(drawing *d)
+{
+    const mcp_task_start *start = &d->s->task->start;
+    const int             nx = d->s->nx;
+    double                goal[MCP_MAX_STATE], dearest = -INFINITY;
+    double                best = cheapest(d, goal);
+    for (int k = 0; k < PROBES; k++) {
+        double c = cost_at(d, d->probe + (size_t)k * (size_t)nx);
+        if (isfinite(c)) dearest = fmax(dearest, c);
+    }
+    if (!isfinite(best) || !(dearest > best)) return;
+    for (int i = 0; i < nx; i++) {
+        if (d->circular[i]) continue;
+        double low  = reach(d, goal, i, fmin(d->low[i], goal[i]), best + cost_part * (dearest - best));
+        double high = reach(d, goal, i, fmax(d->high[i], goal[i]), best + cost_part * (dearest - best));
+        for (int k = 0; k < (start->type == MCP_START_UNIFORM ? 1 : start->parts); k++) {
+            int uniform = start->type == MCP_START_UNIFORM;
+            low  = fmin(low, uniform ? start->low[i] : start->mean[k * nx + i] - 3.0 * start->std[k * nx + i]);
+            high = fmax(high, uniform ? start->high[i] : start->mean[k * nx + i] + 3.0 * start->std[k * nx + i]);
+        }
+        d->low[i]  = fmax(d->low[i], low);
+        d->high[i] = fmin(d->high[i], high);
+    }
+}
+
 static double uniform(drawing *d, double half)
 {
     return half * (2.0 * mcp_rand_uniform(&d->random) - 1.0);
@@ -265,6 +335,8 @@ static mcp_status prepare(drawing *d, const double *visited, int visits, mcp_err
     for (int i = 0; i < nx; i++) circular[i] = (char)is_circular(d, i);
     memcpy(d->circular, circular, (size_t)nx);
     for (int k = 0; k < PROBES; k++) draw_state(d, d->probe + (size_t)k * (size_t)nx);
+    narrow_to_cost(d);
+    for (int k = 0; k < PROBES; k++) draw_state(d, d->probe + (size_t)k * (size_t)nx);
     return MCP_OK;
 }
 
@@ -275,7 +347,7 @@ mcp_status mcp_policy_draw(const mcp_system *s, const double *visited, int visit
     const size_t       nx = (size_t)s->nx;
     drawing            d = {.s = s, .p = p, .random = mcp_rand_make(seed, trial, draw, MCP_RNG_POLICY), .theta = theta};
     size_t             doubles = 3 * nx + PROBES * nx + (size_t)mcp_program_memory(p) + (size_t)mcp_program_outputs(p) +
-                     mcp_program_work(p) + (size_t)(PROBES / 4 * s->nu) + 8;
+                     mcp_program_work(p) + (size_t)(PROBES / 4 * s->nu) + (size_t)mcp_program_memory(s->cost) + mcp_program_work(s->cost) + 8;
     double *memory = mcp_calloc(doubles, sizeof *memory);
     char   *circular = mcp_calloc(nx, 1);
     if (!memory || !circular) {
@@ -290,8 +362,10 @@ mcp_status mcp_policy_draw(const mcp_system *s, const double *visited, int visit
     d.memory   = d.probe + PROBES * nx;
     d.out      = d.memory + mcp_program_memory(p);
     d.work     = d.out + mcp_program_outputs(p);
-    double *base = d.work + mcp_program_work(p);
-    d.circular = circular;
+    double *base = d.work + mcp_program_work(p); /* [PROBES/4][nu] */
+    d.cost_memory = base + PROBES / 4 * s->nu;
+    d.cost_work   = d.cost_memory + mcp_program_memory(s->cost);
+    d.circular    = circular;
 
     mcp_status st = prepare(&d, visited, visits, err);
     for (int node = 0; st == MCP_OK && node < mcp_program_net_count(p); node++) {
