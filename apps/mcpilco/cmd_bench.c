@@ -12,6 +12,7 @@ static const struct {
     {"kernels", bench_kernels, "multiply-add peak, matrix products, vector functions, random numbers"},
     {"pilco", bench_pilco, "one gradient of PILCO's expected cost by moment matching"},
     {"program", bench_program, "the controller program over a block of particles, forward and back"},
+    {"step", bench_step, "one policy-gradient step: particles forward, adjoint back"},
 };
 
 static int usage(FILE *to)

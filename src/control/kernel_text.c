@@ -115,8 +115,10 @@ static mcp_status translate(mcp_system *s, const mcp_expr *e, char **text, mcp_e
         while (isalnum((unsigned char)*p) || *p == '_') p++;
         mcp_text_bytes(&out, word, (size_t)(p - word));
         int degree = p - word == 2 && !strncmp(word, "mp", 2);
-        while (isspace((unsigned char)*p)) p++;
-        if (*p != '(') continue;
+        const char *bracket = p;
+        while (isspace((unsigned char)*bracket)) bracket++;
+        if (*bracket != '(') continue;
+        p = bracket;
         mcp_text_bytes(&out, p++, 1);
         st = arguments(s, e, &p, degree, &out, err);
     }
