@@ -1,0 +1,290 @@
+/* test_states.c - trials -> states -> GP pairs: alignment, what the ends lose, expected errors, known states, memory. */
+#include "../plant/bench.h"
+#include "estimate/estimate.h"
+#include "plant/plant.h"
+
+typedef struct {
+    mcp_task   *task;
+    mcp_system *system;
+    mcp_plant  *plant;
+    mcp_trial  *trial;
+    mcp_states *states;
+} rig;
+
+static int rig_open(rig *r, mcp_task *task)
+{
+    mcp_error why = {MCP_OK, ""};
+    *r = (rig){.task = task};
+    if (!task) return 0;
+    if (mcp_system_create(&r->system, task, &why) == MCP_OK && mcp_plant_open(&r->plant, r->system, &why) == MCP_OK &&
+        mcp_trial_create(&r->trial, task, &why) == MCP_OK &&
+        mcp_plant_run(r->plant, NULL, 3, 0, 0, NULL, NULL, r->trial, &why) == MCP_OK &&
+        mcp_estimate_states(&r->states, r->system, r->trial, &why) == MCP_OK)
+        return 1;
+    FAIL_("%s", why.text);
+    return 0;
+}
+
+static void rig_close(rig *r)
+{
+    mcp_states_free(r->states);
+    mcp_trial_free(r->trial);
+    mcp_plant_close(r->plant);
+    mcp_system_free(r->system);
+    mcp_task_free(r->task);
+}
+
+CASE(measured_states_are_used_as_they_are)
+{
+    rig r;
+    REQUIRE(rig_open(&r, bench_task((bench_parts){.measured = "{q: 1e-3, v: 0.02}", .smoother = "none"})));
+    CHECK(r.states->first == 0 && r.states->count == 101);
+    CHECK(!memcmp(r.states->state, r.trial->measured, 202 * sizeof(double)));
+    CHECK_CLOSE(r.states->change_std[0], sqrt(2.0) * 0.02, 1e-12, 0);
+    rig_close(&r);
+}
+
+CASE(central_difference_drops_the_ends_and_keeps_the_positions)
+{
+    rig r;
+    REQUIRE(rig_open(&r, bench_task((bench_parts){.smoother = "central-difference"})));
+    CHECK(r.states->first == 1 && r.states->count == 99);
+    for (int k = 0; k < 99; k++) {
+        CHECK(r.states->state[2 * k] == r.trial->measured[k + 1]);
+        CHECK_CLOSE(r.states->state[2 * k + 1], (r.trial->measured[k + 2] - r.trial->measured[k]) / 0.04, 1e-12, 1e-14);
+    }
+    CHECK_CLOSE(r.states->change_std[0], 1e-3 / 0.02, 1e-9, 0);
+    rig_close(&r);
+}
+
+/* Trials of the same motion with and without sensor noise: the difference of the estimated changes is what the noise did. */
+static double measured_change_error(const char *smoother, const char *noise, double *promised)
+{
+    rig       quiet, loud;
+    char      with[64];
+    double    sum = 0.0;
+    int       n = 0;
+    mcp_error why = {MCP_OK, ""};
+    snprintf(with, sizeof with, "{q: %s}", noise);
+    bench_parts parts = {.measured = "{q: 1e-12}", .smoother = smoother, .explore = "sines"};
+    if (!rig_open(&quiet, bench_task(parts))) return NAN;
+    parts.measured = with;
+    if (!rig_open(&loud, bench_task(parts))) return NAN;
+    *promised = loud.states->change_std[0];
+    for (uint32_t trial = 0; trial < 150; trial++) {
+        mcp_states *a = NULL, *b = NULL;
+        if (mcp_plant_run(quiet.plant, NULL, 3, trial, 0, NULL, NULL, quiet.trial, &why) != MCP_OK ||
+            mcp_plant_run(loud.plant, NULL, 3, trial, 0, NULL, NULL, loud.trial, &why) != MCP_OK ||
+            mcp_estimate_states(&a, quiet.system, quiet.trial, &why) != MCP_OK ||
+            mcp_estimate_states(&b, loud.system, loud.trial, &why) != MCP_OK)
+            FAIL_("%s", why.text);
+        for (int k = 10; a && b && k + 11 < a->count; k++, n++) {
+            double e = (b->state[2 * k + 3] - b->state[2 * k + 1]) - (a->state[2 * k + 3] - a->state[2 * k + 1]);
+            sum += e * e;
+        }
+        mcp_states_free(a);
+        mcp_states_free(b);
+    }
+    rig_close(&quiet);
+    rig_close(&loud);
+    return sqrt(sum / n);
+}
+
+CASE(expected_errors_of_the_linear_smoothers_are_what_noise_does)
+{
+    static const char *const smoothers[] = {"central-difference", "{type: butterworth, order: 2, cutoff: 0.5}",
+                                            "{type: butterworth, order: 3, cutoff: 0.2}", "{type: savitzky-golay, order: 2, window: 7}"};
+    for (int i = 0; i < 4; i++) {
+        double promised, found = measured_change_error(smoothers[i], "2e-3", &promised);
+        CHECK_CLOSE(found, promised, 0.05, 0);
+    }
+}
+
+CASE(quantisation_counts_as_noise)
+{
+    double promised, found = measured_change_error("central-difference", "{noise: 0, resolution: 2e-3}", &promised);
+    CHECK_CLOSE(promised, 2e-3 / sqrt(12.0) / 0.02, 1e-9, 0);
+    CHECK_CLOSE(found, promised, 0.15, 0); /* rounding errors of a slow signal are not quite white */
+}
+
+/* Error of the estimated velocity against the truth. */
+static double velocity_error(const char *smoother)
+{
+    rig    r;
+    double sum = 0.0;
+    if (!rig_open(&r, bench_task((bench_parts){.measured = "{q: 3e-3}", .smoother = smoother, .explore = "sines"}))) return NAN;
+    for (int k = 0; k < r.states->count; k++) {
+        double e = r.states->state[2 * k + 1] - r.trial->truth[2 * (k + r.states->first) + 1];
+        sum += e * e;
+    }
+    double rms = sqrt(sum / r.states->count);
+    rig_close(&r);
+    return rms;
+}
+
+CASE(smoothers_find_the_velocity_better_than_plain_differences)
+{
+    double plain = velocity_error("central-difference");
+    CHECK_CLOSE(plain, 3e-3 / (sqrt(2.0) * 0.02), 0.2, 0);
+    CHECK(velocity_error("{type: butterworth, cutoff: 0.3}") < 0.6 * plain);
+    CHECK(velocity_error("{type: savitzky-golay, order: 3, window: 11}") < 0.6 * plain);
+    CHECK(velocity_error("{type: kalman, drive: 2}") < 0.3 * plain);
+}
+
+CASE(kalman_smoother_keeps_all_samples_and_takes_its_own_noise)
+{
+    rig a, b;
+    REQUIRE(rig_open(&a, bench_task((bench_parts){.smoother = "{type: kalman, drive: 2}"})));
+    REQUIRE(rig_open(&b, bench_task((bench_parts){.smoother = "{type: kalman, drive: 2, noise: 1e-2}"})));
+    CHECK(a.states->first == 0 && a.states->count == 101);
+    CHECK(b.states->change_std[0] != a.states->change_std[0]);
+    CHECK(a.states->change_std[0] > 0 && a.states->change_std[0] < 0.05);
+    rig_close(&a);
+    rig_close(&b);
+}
+
+CASE(sensor_delay_is_undone)
+{
+    rig r;
+    REQUIRE(rig_open(&r, bench_task((bench_parts){.measured = "{q: {noise: 0, delay: 3}}", .smoother = "central-difference"})));
+    CHECK(r.states->first == 1 && r.states->count == 96);
+    for (int k = 0; k < r.states->count; k++) CHECK(r.states->state[2 * k] == r.trial->truth[2 * (k + 1)]);
+    rig_close(&r);
+}
+
+CASE(trials_too_short_for_the_smoother_give_no_states_and_no_pairs)
+{
+    static const char *const smoothers[] = {"central-difference", "butterworth", "{type: savitzky-golay, order: 4, window: 9}", "{type: kalman, drive: 2}"};
+    for (int i = 0; i < 4; i++) {
+        rig r;
+        REQUIRE(rig_open(&r, bench_task((bench_parts){.smoother = smoothers[i]})));
+        for (int n = 1; n < 12; n++) {
+            mcp_states *s = NULL;
+            mcp_pairs  *p = NULL;
+            r.trial->samples = n;
+            REQUIRE_OK(mcp_estimate_states(&s, r.system, r.trial, err));
+            CHECK(s->count <= n);
+            REQUIRE_OK(mcp_estimate_pairs(&p, r.system, 1, &r.trial, &s, err));
+            CHECK(p->n == (s->count > 1 ? s->count - 1 : 0));
+            for (int k = 0; k < p->n; k++) CHECK(isfinite(p->Y[k]));
+            mcp_pairs_free(p);
+            mcp_states_free(s);
+        }
+        rig_close(&r);
+    }
+}
+
+/* A ball on a beam: the angle is not measured but follows the commands. */
+static mcp_task *beam(const char *more)
+{
+    char      text[2048];
+    mcp_task *task = NULL;
+    mcp_error why  = {MCP_OK, ""};
+    snprintf(text, sizeof text,
+             "name: beam\nrate: 50\ntrial: 1\nstate: {x: m, dx: m/s, th: rad}\ninputs: {u: {limit: 0.05, delay: 1}}\nmeasured: {x: 0}\n"
+             "smoother: central-difference\n"
+             "model:\n  velocities: {x: dx}\n  known: {th: 'clamp(th + u, -0.2, 0.2)'}\n  features: [x, dx, sin(th), (th - prev(th))/Ts, u]\n%s"
+             "cost: x^2\nstart: {mean: [0, 0, 0.1], std: 0}\nexplore: uniform\nplant: {ode: {dx: 5*sin(th), th: u/Ts}, after: {th: 'clamp(th, -0.2, 0.2)'}}\n", more);
+    if (mcp_task_parse(&task, "beam.yaml", text, NULL, 0, &why) != MCP_OK) FAIL_("%s", why.text);
+    return task;
+}
+
+CASE(known_states_follow_from_the_applied_inputs)
+{
+    rig r;
+    REQUIRE(rig_open(&r, beam("")));
+    for (int k = 0; k < r.states->count; k++) CHECK_CLOSE(r.states->state[3 * k + 2], r.trial->truth[3 * (k + 1) + 2], 0, 1e-9);
+    for (int k = 0; k < r.trial->samples; k++) CHECK_CLOSE(r.trial->observed[3 * k + 2], r.trial->truth[3 * k + 2], 0, 1e-9);
+    rig_close(&r);
+}
+
+CASE(pairs_hold_features_of_state_and_applied_input_with_their_memory)
+{
+    rig        r;
+    mcp_pairs *p = NULL;
+    REQUIRE(rig_open(&r, beam("")));
+    REQUIRE_OK(mcp_estimate_pairs(&p, r.system, 1, &r.trial, &r.states, err));
+    CHECK(p->n == r.states->count - 1 && p->nf == 5 && p->ngp == 1);
+    for (int j = 0; j < p->n; j++) {
+        int           k = j + r.states->first;
+        const double *x = r.states->state + 3 * j, *f = p->X + 5 * j, *truth = r.trial->truth + 3 * k;
+        CHECK(f[0] == x[0] && f[1] == x[1]);
+        CHECK_CLOSE(f[2], sin(truth[2]), 0, 1e-9);
+        CHECK_CLOSE(f[3], (truth[2] - truth[-1]) / 0.02, 0, 1e-6); /* also for the first pair */
+        CHECK(f[4] == r.trial->applied[k]);
+        CHECK_CLOSE(p->Y[j], x[4] - x[1], 0, 1e-14);
+    }
+    mcp_pairs_free(p);
+    rig_close(&r);
+}
+
+CASE(prior_mean_is_subtracted_from_the_targets)
+{
+    rig        plain, prior;
+    mcp_pairs *p = NULL, *q = NULL;
+    REQUIRE(rig_open(&plain, beam("")));
+    REQUIRE(rig_open(&prior, beam("  prior_mean: {dx: 0.1*sin(th)}\n")));
+    REQUIRE_OK(mcp_estimate_pairs(&p, plain.system, 1, &plain.trial, &plain.states, err));
+    REQUIRE_OK(mcp_estimate_pairs(&q, prior.system, 1, &prior.trial, &prior.states, err));
+    for (int j = 0; j < p->n; j++) CHECK_CLOSE(q->Y[j], p->Y[j] - 0.1 * p->X[5 * j + 2], 0, 1e-14);
+    mcp_pairs_free(p);
+    mcp_pairs_free(q);
+    rig_close(&plain);
+    rig_close(&prior);
+}
+
+CASE(pairs_of_several_trials_follow_each_other_and_never_cross)
+{
+    rig        r;
+    mcp_pairs *one = NULL, *two = NULL;
+    REQUIRE(rig_open(&r, beam("")));
+    mcp_trial  *trials[2] = {r.trial, r.trial};
+    mcp_states *states[2] = {r.states, r.states};
+    REQUIRE_OK(mcp_estimate_pairs(&one, r.system, 1, trials, states, err));
+    REQUIRE_OK(mcp_estimate_pairs(&two, r.system, 2, trials, states, err));
+    CHECK(two->n == 2 * one->n);
+    CHECK(!memcmp(two->X, one->X, (size_t)(one->n * one->nf) * sizeof(double)));
+    CHECK(!memcmp(two->X + one->n * one->nf, one->X, (size_t)(one->n * one->nf) * sizeof(double)));
+    CHECK(!memcmp(two->Y + one->n, one->Y, (size_t)one->n * sizeof(double)));
+    mcp_pairs_free(one);
+    mcp_pairs_free(two);
+    rig_close(&r);
+}
+
+/* The task is spoilt after it was compiled: a loader that lets such a task through must not hurt. */
+CASE(states_that_cannot_be_estimated_are_refused_with_the_way_out)
+{
+    rig       r;
+    mcp_error why = {MCP_OK, ""};
+    REQUIRE(rig_open(&r, bench_task((bench_parts){.smoother = "central-difference"})));
+    mcp_states_free(r.states);
+    r.task->smoother.type = MCP_SMOOTHER_NONE;
+    CHECK(mcp_estimate_states(&r.states, r.system, r.trial, &why) == MCP_ERR_TASK && !r.states);
+    CHECK_HAS(why.text, "smoother none cannot tell v");
+    rig_close(&r);
+    REQUIRE(rig_open(&r, beam("")));
+    mcp_states_free(r.states);
+    r.task->measured[0].state = 2; /* only the angle is measured: x is unknown */
+    CHECK(mcp_estimate_states(&r.states, r.system, r.trial, &why) == MCP_ERR_TASK && !r.states);
+    CHECK_HAS(why.text, "state x cannot be estimated");
+    rig_close(&r);
+}
+
+int main(int argc, char **argv)
+{
+    TEST_ARGS(argc, argv);
+    RUN(measured_states_are_used_as_they_are);
+    RUN(central_difference_drops_the_ends_and_keeps_the_positions);
+    RUN(expected_errors_of_the_linear_smoothers_are_what_noise_does);
+    RUN(quantisation_counts_as_noise);
+    RUN(smoothers_find_the_velocity_better_than_plain_differences);
+    RUN(kalman_smoother_keeps_all_samples_and_takes_its_own_noise);
+    RUN(sensor_delay_is_undone);
+    RUN(trials_too_short_for_the_smoother_give_no_states_and_no_pairs);
+    RUN(known_states_follow_from_the_applied_inputs);
+    RUN(pairs_hold_features_of_state_and_applied_input_with_their_memory);
+    RUN(prior_mean_is_subtracted_from_the_targets);
+    RUN(pairs_of_several_trials_follow_each_other_and_never_cross);
+    RUN(states_that_cannot_be_estimated_are_refused_with_the_way_out);
+    return DONE();
+}
