@@ -13,8 +13,8 @@ typedef struct {
     double truth[MCP_MAX_STATE];       /* NaN where unknown                                */
     double measured[MCP_MAX_STATE];    /* ny values: noise, quantisation and delay included */
     double applied[MCP_MAX_INPUT];     /* input really applied since the sample before; NaN: as commanded, delayed as the task says */
-    double wall, late, answer;         /* paced plants: s since reset by our clock, lateness of the command before it, s from asking
-                                          to the answer; NaN otherwise */
+    double wall, sent, late, answer;   /* paced plants: s since reset by our clock at this sample, when the command before it
+                                          left and how late, s from asking to the answer; NaN otherwise */
     int    missed;                     /* paced plants: a deadline was missed since the sample before */
     int    ended;                      /* the plant ended the trial; the sample is still valid */
     char   reason[96];

@@ -26,7 +26,7 @@ static void forget(mcp_sample *s)
     memset(s, 0, sizeof *s);
     for (int i = 0; i < MCP_MAX_STATE; i++) s->truth[i] = s->measured[i] = NAN;
     for (int i = 0; i < MCP_MAX_INPUT; i++) s->applied[i] = NAN;
-    s->wall = s->late = s->answer = NAN;
+    s->wall = s->sent = s->late = s->answer = NAN;
 }
 
 /* A sensor that wraps at +-pi is unwrapped here: the turn nearest to the sample before. */
@@ -78,15 +78,13 @@ static void record_timing(trial_run *r)
         r->answers++;
         if (s->answer > m->answer_max) m->answer_max = s->answer;
     }
-    if (isnan(s->late)) return;
-    double sent = (r->out->samples - 1) * r->s->ts + s->late; /* the command of the sample before left then */
-    if (!isnan(r->sent)) {
-        double period = sent - r->sent;
+    if (!isnan(s->sent) && !isnan(r->sent)) {
+        double period = s->sent - r->sent - r->s->ts; /* deviations: no digits lost in the squares */
         r->sum += period;
         r->sum2 += period * period;
         r->periods++;
     }
-    r->sent = sent;
+    r->sent = s->sent;
 }
 
 static void finish_timing(trial_run *r)
@@ -94,8 +92,9 @@ static void finish_timing(trial_run *r)
     mcp_timing *m = &r->out->timing;
     if (r->answers) m->answer_mean = r->answer / r->answers;
     if (!r->periods) return;
-    m->period_mean = r->sum / r->periods;
-    m->period_std  = sqrt(fmax(0.0, r->sum2 / r->periods - m->period_mean * m->period_mean));
+    double mean = r->sum / r->periods;
+    m->period_mean = r->s->ts + mean;
+    m->period_std  = sqrt(fmax(0.0, r->sum2 / r->periods - mean * mean));
 }
 
 /* Observer and policy on this sample; then clamp and slew limit. */

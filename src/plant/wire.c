@@ -1,9 +1,289 @@
-/* wire.c - plants at the other end of a wire. */
+/* wire.c - a plant at the other end of a wire (docs/plant-protocol.md).
+ *   lock-step:  step SEQ u .. -> data SEQ t y ..              the plant keeps time
+ *   paced:      apply SEQ u ..   (tick)   read SEQ -> data .. we keep time by an absolute timer
+ * Every answer carries the number of its question: late and repeated ones are dropped, lost datagrams are asked for again. */
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/arena.h"
+#include "plant/hello.h"
 #include "plant/inside.h"
+#include "plant/link.h"
+#include "plant/sensor.h"
+
+typedef struct {
+    const mcp_system *system;
+    mcp_link          link;
+    mcp_hello         hello;
+    mcp_sensor        sensor;      /* when the plant tells its true state only: its sensors are simulated here */
+    char             *folder;      /* where an exec plant runs: beside the task file */
+    char              text[MCP_LINE_MAX];
+    unsigned long     seq;
+    int               open, sample;
+    double            last_time;   /* the plant's own clock at the sample before   */
+    double            start, tick; /* our clock at the first sample, at this one's tick */
+} wire;
+
+/* send */
+
+static void put(wire *w, int *at, const char *fmt, ...) MCP_PRINTF(3, 4);
+static void put(wire *w, int *at, const char *fmt, ...)
+{
+    va_list args;
+    va_start(args, fmt);
+    int n = vsnprintf(w->text + *at, sizeof w->text - (size_t)*at, fmt, args);
+    va_end(args);
+    *at = n < 0 || *at + n >= MCP_LINE_MAX ? MCP_LINE_MAX - 1 : *at + n;
+}
+
+static void write_inputs(wire *w, const char *word, const double *u)
+{
+    int at = 0;
+    put(w, &at, "%s %lu", word, ++w->seq);
+    for (int j = 0; j < w->hello.inputs; j++) put(w, &at, " %.17g", u[w->hello.input_at[j]]);
+    put(w, &at, "\n");
+}
+
+/* receive */
+
+static mcp_status dead(wire *w, mcp_status st)
+{
+    w->open = 0;
+    return st;
+}
+
+/* Sends w->text and waits for a line that starts with one of the words; *rest: what follows the number (or the word). */
+static mcp_status ask(wire *w, const char *word, const char *other, double patience, char **line, char **rest, mcp_error *err)
+{
+    double     deadline = mcp_clock() + patience, again = mcp_clock() + patience / 5;
+    int        datagram = w->link.kind == MCP_LINK_DATAGRAM, numbered = strcmp(word, "hello") != 0;
+    int        lenient = !numbered && !w->link.socket; /* a board on a serial line may greet us with its boot messages */
+    mcp_status st = mcp_link_send(&w->link, w->text, deadline, err);
+    while (st == MCP_OK) {
+        double until = (datagram || lenient) && again < deadline ? again : deadline;
+        st = mcp_link_receive(&w->link, line, until, err);
+        if (st != MCP_OK) break;
+        if (!*line) {
+            if (until >= deadline) {
+                st = mcp_fail(err, MCP_ERR_PLANT, "%s gave no answer to \"%.*s\" within %g s; the plant counts as lost (plant.timeout)",
+                              w->link.what, (int)strcspn(w->text, "\n") > 40 ? 40 : (int)strcspn(w->text, "\n"), w->text, patience);
+                break;
+            }
+            again += patience / 5;
+            st = mcp_link_send(&w->link, w->text, deadline, err);
+            continue;
+        }
+        size_t length = strcspn(*line, " \t");
+        *rest = *line + length;
+        if (length == 4 && !strncmp(*line, "wait", 4)) {
+            deadline = fmax(deadline, mcp_clock() + fmin(3600.0, strtod(*rest, NULL)));
+            continue;
+        }
+        if (length == 5 && !strncmp(*line, "error", 5)) {
+            st = mcp_fail(err, MCP_ERR_PLANT, "%s reports an error: %.200s", w->link.what, *rest + strspn(*rest, " \t"));
+            break;
+        }
+        int right = (strlen(word) == length && !strncmp(*line, word, length)) || (other && strlen(other) == length && !strncmp(*line, other, length));
+        if (!right && lenient) continue;
+        if (!right) {
+            st = mcp_fail(err, MCP_ERR_PLANT, "%s sent \"%.60s\"%s, expected a line that starts with %s", w->link.what, *line, strlen(*line) > 60 ? "..." : "", word);
+            break;
+        }
+        if (!numbered) return MCP_OK;
+        char         *end;
+        unsigned long number = strtoul(*rest, &end, 10);
+        if (end == *rest) st = mcp_fail(err, MCP_ERR_PLANT, "%s sent \"%.60s\": a number must follow the first word", w->link.what, *line);
+        else if (number > w->seq) st = mcp_fail(err, MCP_ERR_PLANT, "%s answered question %lu, but only %lu were asked", w->link.what, number, w->seq);
+        if (st != MCP_OK) break;
+        if (number < w->seq) continue; /* late or repeated */
+        *rest = end;
+        return MCP_OK;
+    }
+    return dead(w, st);
+}
+
+static mcp_status take_number(wire *w, char **p, const char *what, int finite, double *value, mcp_error *err)
+{
+    char *end;
+    *value = strtod(*p, &end);
+    if (end == *p || (*end && *end != ' ' && *end != '\t'))
+        return dead(w, mcp_fail(err, MCP_ERR_PLANT, "%s: sample %d: expected a number for %s, got \"%.40s\"", w->link.what, w->sample, what, *p + strspn(*p, " \t")));
+    if (finite && !isfinite(*value)) return dead(w, mcp_fail(err, MCP_ERR_PLANT, "%s: sample %d: %s is %g", w->link.what, w->sample, what, *value));
+    *p = end;
+    return MCP_OK;
+}
+
+/* "t y .. [x ..]" then, for an end, its reason. */
+static mcp_status parse_sample(wire *w, char *p, int ended, mcp_sample *s, mcp_error *err)
+{
+    const mcp_task *task = w->system->task;
+    int             expected = w->hello.measured + w->hello.truth, found = -1;
+    mcp_status      st;
+    for (const char *q = p; *(q += strspn(q, " \t")) && !(ended && found >= expected); q += strcspn(q, " \t")) found++;
+    if (found != expected)
+        return dead(w, mcp_fail(err, MCP_ERR_PLANT, "%s: sample %d has %d values after the time, the hello promised %d", w->link.what, w->sample, found < 0 ? 0 : found, expected));
+    if ((st = take_number(w, &p, "the time", 1, &s->time, err)) != MCP_OK) return st;
+    for (int i = 0; i < w->hello.measured; i++) {
+        int at = w->hello.measured_at[i];
+        if ((st = take_number(w, &p, task->measured[at].name, 1, &s->measured[at], err)) != MCP_OK) return st;
+    }
+    for (int i = 0; i < w->hello.truth; i++) {
+        int at = w->hello.truth_at[i];
+        if ((st = take_number(w, &p, task->state[at], !w->hello.measured, &s->truth[at], err)) != MCP_OK) return st;
+    }
+    if (!w->hello.measured) mcp_sensor_read(&w->sensor, s->truth, s->measured);
+    s->ended = ended;
+    if (ended) snprintf(s->reason, sizeof s->reason, "%s", p + strspn(p, " \t"));
+    return MCP_OK;
+}
+
+static mcp_status ask_sample(wire *w, double patience, mcp_sample *s, mcp_error *err)
+{
+    char      *line, *rest;
+    mcp_status st = ask(w, "data", "end", patience, &line, &rest, err);
+    if (st != MCP_OK) return st;
+    return parse_sample(w, rest, line[0] == 'e', s, err);
+}
+
+/* connect */
+
+static mcp_status connect_wire(wire *w, mcp_error *err)
+{
+    const mcp_task_plant *p = &w->system->task->plant;
+    mcp_link_close(&w->link, 0.2);
+    switch (p->type) {
+    case MCP_PLANT_EXEC: return mcp_link_exec(&w->link, p->argv, w->folder, err);
+    case MCP_PLANT_TCP: return mcp_link_tcp(&w->link, p->address, 10 * p->timeout, err);
+    case MCP_PLANT_UDP: return mcp_link_udp(&w->link, p->address, err);
+    default: return mcp_link_serial(&w->link, p->address, p->baud, err);
+    }
+}
+
+static mcp_status greet(wire *w, mcp_error *err)
+{
+    const mcp_task *task = w->system->task;
+    char            rest[80], *line, *after, *hello;
+    mcp_status      st = connect_wire(w, err);
+    if (st != MCP_OK) return st;
+    snprintf(rest, sizeof rest, "mode=%s watchdog=%.6g", task->plant.paced ? "paced" : "step", task->plant.timeout + w->system->ts);
+    if (!(hello = mcp_hello_write(task, 1, 0, rest))) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a plant's hello");
+    snprintf(w->text, sizeof w->text, "%s", hello);
+    mcp_free(hello);
+    st = ask(w, "hello", NULL, 10 * task->plant.timeout, &line, &after, err); /* boards boot, interpreters start */
+    if (st == MCP_OK) st = mcp_hello_read(&w->hello, line, task, w->link.what, err);
+    w->open = st == MCP_OK;
+    return st;
+}
+
+/* the plant's functions */
+
+static mcp_status wire_reset(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run, mcp_sample *first,
+                             mcp_error *err)
+{
+    wire      *w = context;
+    int        at = 0;
+    mcp_status st;
+    if (!w->open && (st = greet(w, err)) != MCP_OK) return st; /* lost in an earlier trial: once more */
+    w->sample = 0;
+    mcp_sensor_reset(&w->sensor, seed, trial, run);
+    put(w, &at, "reset %lu %llu %lu %lu", ++w->seq, (unsigned long long)seed, (unsigned long)trial, (unsigned long)run);
+    for (int i = 0; i < w->system->nx; i++) put(w, &at, " %.17g", x0[i]);
+    put(w, &at, "\n");
+    if ((st = ask_sample(w, 10 * w->system->task->plant.timeout, first, err)) != MCP_OK) return st;
+    w->last_time = first->time;
+    w->start = w->tick = mcp_clock();
+    if (w->system->task->plant.paced) first->wall = 0.0;
+    return MCP_OK;
+}
+
+/* The plant's clock must agree with the rate it promised. */
+static mcp_status check_time(wire *w, mcp_sample *s, mcp_error *err)
+{
+    double step = s->time - w->last_time, ts = w->system->ts;
+    if (!(step > 0.5 * ts && step < 1.5 * ts) && !s->ended)
+        return dead(w, mcp_fail(err, MCP_ERR_PLANT, "%s: sample %d comes %.6g s after the one before by the plant's own clock; %g Hz means %.6g s",
+                                w->link.what, w->sample, step, w->system->task->rate, ts));
+    w->last_time = s->time;
+    return MCP_OK;
+}
+
+static mcp_status paced_step(wire *w, const double *u, mcp_sample *next, mcp_error *err)
+{
+    double     timeout = w->system->task->plant.timeout, ts = w->system->ts;
+    mcp_status st;
+    write_inputs(w, "apply", u);
+    if ((st = mcp_link_send(&w->link, w->text, mcp_clock() + timeout, err)) != MCP_OK) return dead(w, st);
+    double sent = mcp_clock(), target = w->tick + ts;
+    next->sent  = sent - w->start;
+    next->late  = sent - w->tick;
+    next->missed = sent > target;
+    /* A command that left after the next tick: the ticks move on from here, rather than a burst of samples to catch up. */
+    if (next->missed) target = sent;
+    mcp_clock_sleep_until(target);
+    double asked = mcp_clock();
+    w->tick = target;
+    snprintf(w->text, sizeof w->text, "read %lu\n", ++w->seq);
+    if ((st = ask_sample(w, timeout, next, err)) != MCP_OK) return st;
+    next->answer = mcp_clock() - asked;
+    next->wall   = asked - w->start;
+    next->time   = w->sample * ts;
+    return MCP_OK;
+}
+
+static mcp_status wire_step(void *context, const double *u, mcp_sample *next, mcp_error *err)
+{
+    wire      *w = context;
+    mcp_status st;
+    w->sample++;
+    if (w->system->task->plant.paced) return paced_step(w, u, next, err);
+    write_inputs(w, "step", u);
+    if ((st = ask_sample(w, w->system->task->plant.timeout + w->system->ts, next, err)) != MCP_OK) return st;
+    return check_time(w, next, err);
+}
+
+/* Sent on every way out of a trial, also to a plant that answered wrongly: as long as there is a wire, it is told. */
+static mcp_status wire_stop(void *context, const double *safe_u, mcp_error *err)
+{
+    wire *w = context;
+    char *line, *rest;
+    int   well = w->open;
+    if (w->link.out < 0 || !w->hello.inputs) return MCP_OK;
+    write_inputs(w, "stop", safe_u);
+    if (well) return ask(w, "stopped", NULL, w->system->task->plant.timeout, &line, &rest, err);
+    return mcp_link_send(&w->link, w->text, mcp_clock() + w->system->task->plant.timeout, NULL);
+}
+
+static void wire_destroy(void *context)
+{
+    wire *w = context;
+    if (!w) return;
+    if (w->link.out >= 0) (void)mcp_link_send(&w->link, "bye\n", mcp_clock() + 0.1, NULL);
+    mcp_link_close(&w->link, 1.0);
+    mcp_sensor_free(&w->sensor);
+    mcp_free(w->folder);
+    mcp_free(w);
+}
 
 mcp_status mcp_wire_plant(const mcp_system *s, mcp_plant_ops *ops, void **context, mcp_error *err)
 {
-    (void)ops;
-    (void)context;
-    return mcp_fail(err, MCP_ERR_PLANT, "%s: plants over a wire are not part of this build", s->task->file);
+    const char *slash = s->task->file ? strrchr(s->task->file, '/') : NULL;
+    wire       *w = mcp_calloc(1, sizeof *w);
+    if (!w) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a plant");
+    w->system  = s;
+    w->link.in = w->link.out = -1;
+    mcp_status st = mcp_sensor_create(&w->sensor, s->task, err);
+    if (st == MCP_OK && slash && !(w->folder = mcp_sprintf("%.*s", slash == s->task->file ? 1 : (int)(slash - s->task->file), s->task->file)))
+        st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a plant");
+    if (st == MCP_OK) st = greet(w, err);
+    if (st != MCP_OK) {
+        wire_destroy(w);
+        return st;
+    }
+    *ops     = (mcp_plant_ops){wire_reset, wire_step, wire_stop, wire_destroy};
+    *context = w;
+    return MCP_OK;
 }
