@@ -18,7 +18,7 @@ def cartpole(x, u):
 
 
 def furuta(x, u, friction=1.0):
-    th, al, dth, dal = x
+    th, dth, al, dal = x
     R, k, Jm, Lr, mp, L = 8.4, 0.042, 4.6e-6, 0.085, 0.024, 0.129
     Ja, lp, Jp = 0.095 * 0.085**2 / 3, 0.129 / 2, 0.024 * 0.129**2 / 3
     b1, b2 = 2.7e-4 * friction, 5e-5 * friction
@@ -28,23 +28,31 @@ def furuta(x, u, friction=1.0):
     r1 = tau - Jp * np.sin(2 * al) * dth * dal + mp * Lr * lp * np.sin(al) * dal**2
     r2 = -b2 * dal + 0.5 * Jp * np.sin(2 * al) * dth**2 - mp * g * lp * np.sin(al)
     det = M11 * M22 - M12 * M12
-    return [dth, dal, (M22 * r1 - M12 * r2) / det, (M11 * r2 - M12 * r1) / det]
+    return [dth, (M22 * r1 - M12 * r2) / det, dal, (M11 * r2 - M12 * r1) / det]
 
 
 def ballplate(x, u):
-    bx, by, vx, vy, a, b = x
-    k, c, mu, eps, Ts = 5 / 7, 0.2, 0.02, 1e-3, 1 / 30
-    da, db = u[0] / Ts, u[1] / Ts
-    grip = mu * g * np.cos(a) * np.cos(b) / np.sqrt(vx * vx + vy * vy + eps * eps)
-    return [vx, vy, k * (g * np.sin(a) + bx * da * da + by * da * db) - c * vx - grip * vx,
-            k * (g * np.sin(b) + by * db * db + bx * da * db) - c * vy - grip * vy, da, db]
+    """State of tasks/ballplate.yaml, then what the two motors have reached; the references th1, th2 move after the sample."""
+    bx, vx, by, vy, th1, th2, ta, tb = x
+    k, c, mu, eps, lag, deg, most = 5 / 7, 0.2, 0.02, 1e-3, 0.025, np.pi / 180, np.pi / 6
+    da = (np.clip(th1 + u[0] * deg, -most, most) - ta) / lag
+    db = (np.clip(th2 + u[1] * deg, -most, most) - tb) / lag
+    dry = mu * g * np.cos(ta) * np.cos(tb) / np.sqrt(vx * vx + vy * vy + eps * eps)
+    return [vx, k * (g * np.sin(ta) + bx * da * da + by * da * db) - c * vx - dry * vx,
+            vy, k * (g * np.sin(tb) + by * db * db + bx * da * db) - c * vy - dry * vy, 0, 0, da, db]
 
 
-def run(name, f, x0, inputs, names, unames):
+def move_references(x, u):
+    x[4:6] = np.clip(x[4:6] + np.array(u) * np.pi / 180, -np.pi / 6, np.pi / 6)
+    return x
+
+
+def run(name, f, x0, inputs, names, unames, after=lambda x, u: x):
     Ts, x, rows = 1 / 30, np.array(x0, float), []
     for k, u in enumerate(inputs):
         rows.append([k * Ts, *u, *x])
         x = solve_ivp(lambda t, y: f(y, u), (0, Ts), x, method="DOP853", rtol=1e-13, atol=1e-14).y[:, -1]
+        x = after(x, u)
     rows.append([len(inputs) * Ts, *inputs[-1], *x])
     with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), f"ode_{name}.csv"), "w") as out:
         out.write(",".join(["t", *unames, *names]) + "\n")
@@ -54,7 +62,7 @@ def run(name, f, x0, inputs, names, unames):
 
 n = np.arange(60)
 run("cartpole", cartpole, [0.1, 0, 0.2, 0], [[6 * np.sin(0.7 * k) * np.cos(0.11 * k)] for k in n], ["p", "dp", "theta", "dtheta"], ["u"])
-run("furuta", furuta, [0.1, 0.3, 0, 0], [[3 * np.sin(0.9 * k)] for k in n], ["th", "al", "dth", "dal"], ["u"])
-run("furuta_free", lambda x, u: furuta(x, u, 0.0), [0.0, 2.5, 0.5, 0], [[0.0] for k in n], ["th", "al", "dth", "dal"], ["u"])
-run("ballplate", ballplate, [0.1, -0.05, 0, 0, 0, 0], [[0.03 * np.cos(0.4 * k), 0.02 * np.sin(0.5 * k)] for k in n],
-    ["bx", "by", "vx", "vy", "a", "b"], ["u1", "u2"])
+run("furuta", furuta, [0.1, 0, 0.3, 0], [[3 * np.sin(0.9 * k)] for k in n], ["th", "dth", "al", "dal"], ["u"])
+run("furuta_free", lambda x, u: furuta(x, u, 0.0), [0.0, 0.5, 2.5, 0], [[0.0] for k in n], ["th", "dth", "al", "dal"], ["u"])
+run("ballplate", ballplate, [0.1, 0, -0.05, 0, 0, 0, 0, 0], [[2 * np.cos(0.4 * k), 1.5 * np.sin(0.5 * k)] for k in n],
+    ["bx", "dbx", "by", "dby", "th1", "th2", "ta", "tb"], ["u1", "u2"], move_references)

@@ -117,15 +117,9 @@ CASE(furuta_agrees_with_scipy)
 
 CASE(furuta_without_friction_and_input_keeps_its_energy)
 {
-    double x[4], start[4] = {0.0, 2.5, 0.5, 0.0};
+    double x[4], start[4] = {0.0, 0.5, 2.5, 0.0};
     CHECK(follow("furuta_free", furuta, 1, 4, 0.0, 1e-12, x) < 1e-6); /* it tumbles: errors grow */
     CHECK_CLOSE(furuta_energy(x), furuta_energy(start), 1e-9, 0);
-}
-
-CASE(ballplate_agrees_with_scipy)
-{
-    double x[6];
-    CHECK(follow("ballplate", ballplate, 2, 6, 1.0, 1e-12, x) < 1e-9);
 }
 
 CASE(the_same_calls_give_the_same_bits)
@@ -146,7 +140,6 @@ int main(int argc, char **argv)
     RUN(cartpole_agrees_with_scipy);
     RUN(furuta_agrees_with_scipy);
     RUN(furuta_without_friction_and_input_keeps_its_energy);
-    RUN(ballplate_agrees_with_scipy);
     RUN(the_same_calls_give_the_same_bits);
     return DONE();
 }
