@@ -1,0 +1,12 @@
+/* report_study.h - a study's page and figures: success, cost and first success per variant. */
+#ifndef MCP_REPORT_STUDY_H
+#define MCP_REPORT_STUDY_H
+
+#include "math/text.h"
+#include "mcpilco/error.h"
+
+mcp_status  mcp_report_study(const char *folder, char **html, mcp_error *err);
+mcp_status  mcp_report_study_figure(const char *folder, const char *name, char **svg, mcp_error *err);
+const char *mcp_report_study_figures(void);
+
+#endif

@@ -1,0 +1,162 @@
+/* study_run.c - one run of a study: claim it, learn, evaluate, leave evaluation.json. */
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/file.h"
+#include "io/json.h"
+#include "math/arena.h"
+#include "study/study.h"
+
+int mcp_study_runs(const mcp_study *s) { return s->variants * (s->seed_last - s->seed_first + 1); }
+
+void mcp_study_at(const mcp_study *s, int i, int *variant, int *seed)
+{
+    *variant = i % s->variants;
+    *seed    = s->seed_first + i / s->variants;
+}
+
+char *mcp_study_folder(const mcp_study *s, const char *out, int i)
+{
+    int v, seed;
+    mcp_study_at(s, i, &v, &seed);
+    return mcp_sprintf("%s/%s/seed-%04d", out, s->variant[v].name, seed);
+}
+
+/* Finished means: the file is there and was made for at least this many trials and plant runs. */
+int mcp_study_done(const mcp_study *s, const char *out, int i)
+{
+    char   *folder = mcp_study_folder(s, out, i), *path = folder ? mcp_sprintf("%s/evaluation.json", folder) : NULL;
+    json_t *root = NULL;
+    int     done = path && mcp_json_read(&root, path, NULL) == MCP_OK && mcp_json_get_int(root, "trials", -1) >= s->trials &&
+               mcp_json_get_int(root, "evaluate", -1) == s->evaluate && mcp_json_get_int(root, "final", -1) == s->final;
+    json_decref(root);
+    mcp_free(path);
+    mcp_free(folder);
+    return done;
+}
+
+typedef struct {
+    mcp_learn_progress_fn *progress;
+    void                  *context;
+} teller;
+
+static int evaluate_tick(void *context, int done, int runs)
+{
+    teller            *t = context;
+    mcp_learn_progress p = {.phase = MCP_PHASE_TRIAL, .step = done, .steps = runs};
+    return t->progress ? t->progress(t->context, &p) : 0;
+}
+
+/* Every trial's policy on the plant; the last one on the model too. */
+static mcp_status evaluate(const mcp_study *s, const mcp_run *r, teller *t, json_t *list, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    for (int k = 1; k <= s->trials && st == MCP_OK; k++) {
+        const mcp_run_item *it = mcp_run_trial(r, k);
+        int                 last = k == s->trials, runs = last ? s->final : s->evaluate;
+        mcp_evaluation      plant = {0}, model = {0};
+        mcp_fit            *fit = NULL;
+        if (!it) return mcp_fail(err, MCP_ERR_IO, "%s: trial %d is missing", r->folder, k);
+        if (runs) st = mcp_evaluate_plant(&plant, r->system, it->theta, runs, r->seed, k, NULL, evaluate_tick, t, err);
+        if (st == MCP_OK && last && runs) st = mcp_run_model(&fit, r, k, NULL, err);
+        if (st == MCP_OK && last && runs)
+            st = mcp_evaluate_model(&model, r->system, fit, it->theta, r->algorithm->true_state, runs, r->seed, k, NULL, err);
+        if (st == MCP_OK)
+            json_array_append_new(list, json_pack("{s:i,s:i,s:i,s:i,s:o,s:o,s:i,s:i}", "trial", k, "runs", runs, "success", plant.successes, "limit",
+                                                  plant.limits, "cost_median", mcp_json_number(plant.cost_median), "metric_median",
+                                                  mcp_json_number(plant.metric_median), "model_runs", model.runs, "model_success", model.successes));
+        mcp_evaluation_free(&plant);
+        mcp_evaluation_free(&model);
+        mcp_fit_free(fit);
+    }
+    return st;
+}
+
+static mcp_status store_evaluation(const mcp_study *s, const char *folder, teller *t, mcp_error *err)
+{
+    mcp_run   *r = NULL;
+    mcp_error  trouble = {MCP_OK, ""};
+    json_t    *list = json_array(), *root = NULL;
+    char      *path = mcp_sprintf("%s/evaluation.json", folder);
+    mcp_status st = mcp_run_open(&r, folder, &trouble, err);
+    if (st == MCP_OK && trouble.status != MCP_OK) st = mcp_fail(err, trouble.status, "%s", trouble.text);
+    if (st == MCP_OK) st = evaluate(s, r, t, list, err);
+    if (st == MCP_OK) {
+        root = json_pack("{s:i,s:i,s:i,s:O}", "trials", s->trials, "evaluate", s->evaluate, "final", s->final, "list", list);
+        st   = path ? mcp_json_write(path, root, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
+    }
+    json_decref(root);
+    json_decref(list);
+    mcp_free(path);
+    mcp_run_free(r);
+    return st;
+}
+
+static mcp_status learn(const mcp_study *s, int variant, int seed, const char *folder, teller *t, mcp_error *err)
+{
+    const mcp_variant *v = &s->variant[variant];
+    mcp_task          *task = NULL;
+    mcp_learner       *l = NULL;
+    mcp_learn_settings q;
+    mcp_learn_info     info;
+    mcp_status         st = mcp_task_load(&task, v->task, v->set, v->sets, err);
+    if (st != MCP_OK) return st;
+    mcp_learn_settings_default(&q);
+    q.seed             = (uint64_t)seed;
+    q.threads          = 1;
+    q.algorithm        = v->algorithm;
+    q.folder           = folder;
+    q.resume           = 1;
+    q.trials           = s->trials;
+    q.overrides        = v->set;
+    q.override_count   = v->sets;
+    q.progress         = t->progress;
+    q.progress_context = t->context;
+    st                 = mcp_learner_create(&l, task, &q, err);
+    while (st == MCP_OK && mcp_learner_trials(l) < s->trials) st = mcp_learner_trial(l, &info, err);
+    if (l) mcp_learner_close(l, st == MCP_OK ? "finished" : st == MCP_ERR_STOPPED ? "stopped" : "failed", NULL);
+    mcp_learner_free(l);
+    mcp_task_free(task);
+    return st;
+}
+
+static void note_failure(const char *folder, const mcp_error *err)
+{
+    char *path = mcp_sprintf("%s.failed.txt", folder);
+    if (path && err) mcp_file_write(path, err->text, strlen(err->text), NULL);
+    else if (path) unlink(path);
+    mcp_free(path);
+}
+
+mcp_run_outcome_kind mcp_study_work(const mcp_study *s, const char *out, int i, mcp_learn_progress_fn *progress, void *context,
+                                    mcp_error *err)
+{
+    mcp_error            own = {MCP_OK, ""};
+    mcp_lock            *claim = NULL;
+    teller               t = {progress, context};
+    mcp_run_outcome_kind kind = MCP_RUN_FAILED;
+    int                  variant, seed;
+    mcp_study_at(s, i, &variant, &seed);
+    char      *folder = mcp_study_folder(s, out, i), *desk = folder ? mcp_sprintf("%s.claim", folder) : NULL;
+    mcp_status st = desk ? mcp_folder_make(desk, &own) : mcp_fail(&own, MCP_ERR_MEMORY, "out of memory");
+    if (st == MCP_OK && mcp_lock_take(&claim, desk, NULL) != MCP_OK) kind = MCP_RUN_TAKEN;
+    else if (st == MCP_OK && mcp_study_done(s, out, i)) kind = MCP_RUN_DONE; /* somebody was faster */
+    else {
+        if (st == MCP_OK) st = learn(s, variant, seed, folder, &t, &own);
+        if (st == MCP_OK) st = store_evaluation(s, folder, &t, &own);
+        kind = st == MCP_OK ? MCP_RUN_DONE : st == MCP_ERR_STOPPED ? MCP_RUN_STOPPED : MCP_RUN_FAILED;
+        if (folder && kind != MCP_RUN_STOPPED) note_failure(folder, kind == MCP_RUN_FAILED ? &own : NULL);
+    }
+    if (kind == MCP_RUN_DONE && claim) { /* nobody will ask again */
+        char *file = mcp_sprintf("%s/lock", desk);
+        if (file) unlink(file);
+        mcp_free(file);
+        rmdir(desk);
+    }
+    mcp_lock_free(claim);
+    mcp_free(desk);
+    mcp_free(folder);
+    if (err) *err = own;
+    return kind;
+}
