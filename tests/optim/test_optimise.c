@@ -180,15 +180,16 @@ CASE(a_poor_sparse_posterior_is_tightened_until_gradients_agree)
     mcp_optimise_request q = request_of(&f);
     f.task->optimise.steps = 2;
     f.task->model.posterior = MCP_POSTERIOR_SPARSE;
-    f.task->model.tolerance = 2000.0; /* of the noise variance: far too much */
+    f.task->model.tolerance = 0.1;
+    f.task->model.points_max = 3; /* far too few */
     f.task->model.self_check = 0;
     REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &info, err));
-    CHECK(isnan(info.check_cosine) && info.tolerance == 2000.0);
+    CHECK(isnan(info.check_cosine) && info.tolerance == 0.1 && info.points == 3);
     int few = info.points;
     release(&info);
     f.task->model.self_check = 1;
     REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &info, err));
-    if (!(info.check_cosine >= 0.99 && info.tolerance < 2000.0 && info.points > few)) FAIL_("cosine %g, tolerance %g, %d -> %d points", info.check_cosine, info.tolerance, few, info.points);
+    if (!(info.check_cosine >= 0.99 && info.tolerance < 0.1 && info.points > few)) FAIL_("cosine %g, tolerance %g, %d -> %d points", info.check_cosine, info.tolerance, few, info.points);
     release(&info);
     fixture_free(&f);
 }
