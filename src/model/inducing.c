@@ -22,13 +22,15 @@ static const double pivot_floor = 1e-13;
 void mcp_inducing_free(mcp_inducing *s)
 {
     mcp_free(s->index);
+    mcp_free(s->rest);
     mcp_block_free(s->L);
     *s = (mcp_inducing){0};
 }
 
-/* Column c of L from its pivot, and what it leaves of every residual variance r. */
-static void add_column(mcp_inducing *s, const mcp_gp *gp, int pivot, double *r)
+/* Column c of L from its pivot, and what it leaves of every residual variance. */
+static void add_column(mcp_inducing *s, const mcp_gp *gp, int pivot)
 {
+    double       *r = s->rest;
     int           c = s->m, D = gp->features;
     const double *Lp = &AT(s->L, s->ld, pivot, 0), *xp = &AT(gp->X, D, pivot, 0);
     double        root = sqrt(r[pivot]);
@@ -52,38 +54,37 @@ static void add_column(mcp_inducing *s, const mcp_gp *gp, int pivot, double *r)
     s->m++;
 }
 
-mcp_status mcp_inducing_select(mcp_inducing *s, const mcp_gp *gp, double bound, int m_max, mcp_error *err)
+mcp_status mcp_inducing_start(mcp_inducing *s, const mcp_gp *gp, int m_max, mcp_error *err)
 {
-    int     n = gp->n, D = gp->features;
-    double  largest = 0.0;
-    double *r       = NULL;
-    void   *block;
+    int   n = gp->n, D = gp->features;
+    void *block;
     if (m_max <= 0 || m_max > n) m_max = n;
-    *s            = (mcp_inducing){.ld = mcp_round_lanes(m_max)};
+    *s            = (mcp_inducing){.m_max = m_max, .ld = mcp_round_lanes(m_max)};
     mcp_status st = mcp_block_alloc(&block, (size_t)n * (size_t)s->ld * sizeof(double), err);
     if (st != MCP_OK) return st;
     s->L     = block;
     s->index = mcp_calloc((size_t)m_max, sizeof *s->index);
-    r        = mcp_calloc((size_t)n, sizeof *r);
-    if (!s->index || !r) {
-        mcp_free(r);
-        return mcp_fail(err, MCP_ERR_MEMORY, "gp: out of memory for %d inducing points", m_max);
-    }
+    s->rest  = mcp_calloc((size_t)n, sizeof *s->rest);
+    if (!s->index || !s->rest) return mcp_fail(err, MCP_ERR_MEMORY, "gp: out of memory for %d inducing points", m_max);
     for (int i = 0; i < n; i++) {
-        r[i]    = mcp_kernel_value(gp->kernel, gp->hyper, &AT(gp->X, D, i, 0), &AT(gp->X, D, i, 0));
-        largest = fmax(largest, r[i]);
+        s->rest[i] = mcp_kernel_value(gp->kernel, gp->hyper, &AT(gp->X, D, i, 0), &AT(gp->X, D, i, 0));
+        s->largest = fmax(s->largest, s->rest[i]);
     }
+    if (!(s->largest > 0.0))
+        return mcp_fail(err, MCP_ERR_NUMERIC, "gp: no inducing point: the prior variance is zero at every data point");
+    return MCP_OK;
+}
+
+void mcp_inducing_extend(mcp_inducing *s, const mcp_gp *gp, double bound)
+{
     for (;;) {
         int pivot = 0;
-        for (int i = 1; i < n; i++)
-            if (r[i] > r[pivot]) pivot = i;
-        s->residual = fmax(r[pivot], 0.0);
-        if (s->m == m_max || s->residual <= bound || s->residual <= pivot_floor * largest) break;
-        add_column(s, gp, pivot, r);
+        for (int i = 1; i < gp->n; i++)
+            if (s->rest[i] > s->rest[pivot]) pivot = i;
+        s->residual = fmax(s->rest[pivot], 0.0);
+        if (s->m > 0 && (s->m == s->m_max || s->residual <= bound || s->residual <= pivot_floor * s->largest)) break;
+        add_column(s, gp, pivot);
     }
-    mcp_free(r);
-    if (s->m == 0) return mcp_fail(err, MCP_ERR_NUMERIC, "gp: no inducing point: the prior variance is zero at every data point");
-    return MCP_OK;
 }
 
 typedef struct {

@@ -107,48 +107,38 @@ done:
     return st;
 }
 
-/* The points that are kept, and their targets (subset). */
+/* What a posterior is made from, until it is packed. */
 typedef struct {
-    mcp_inducing choice;
-    double      *X, *y, *Q, *alpha;
+    double *X, *y, *Q, *alpha; /* points kept, their targets (exact, subset) */
 } draft;
-
-static mcp_status draft_points(draft *d, const mcp_gp *gp, const mcp_posterior_settings *s, int *m, mcp_error *err)
-{
-    mcp_status st;
-    size_t     D = (size_t)gp->features;
-    *m           = gp->n;
-    if (s->type != MCP_POSTERIOR_EXACT) {
-        if (!(s->tolerance >= 0.0))
-            return mcp_fail(err, MCP_ERR_ARG, "posterior: tolerance = %g; 0 or more is possible", s->tolerance);
-        st = mcp_inducing_select(&d->choice, gp, s->tolerance * mcp_gp_noise_var(gp), s->points_max, err);
-        if (st != MCP_OK) return st;
-        *m = d->choice.m;
-    }
-    d->X     = mcp_calloc((size_t)*m * D, sizeof *d->X);
-    d->y     = mcp_calloc((size_t)*m, sizeof *d->y);
-    d->alpha = mcp_calloc((size_t)*m, sizeof *d->alpha);
-    d->Q     = mcp_calloc((size_t)*m * (size_t)*m, sizeof *d->Q);
-    if (!d->X || !d->y || !d->alpha || !d->Q)
-        return mcp_fail(err, MCP_ERR_MEMORY, "posterior: out of memory for %d points", *m);
-    for (int i = 0; i < *m; i++) {
-        int from = s->type == MCP_POSTERIOR_EXACT ? i : d->choice.index[i];
-        memcpy(d->X + (size_t)i * D, gp->X + (size_t)from * D, D * sizeof *d->X);
-        d->y[i] = gp->y[from];
-    }
-    return MCP_OK;
-}
 
 static void draft_free(draft *d)
 {
-    mcp_inducing_free(&d->choice);
     mcp_free(d->X);
     mcp_free(d->y);
     mcp_free(d->alpha);
     mcp_free(d->Q);
 }
 
-/* One block: the struct, alpha, packed Q. */
+/* choice == NULL: all data. */
+static mcp_status draft_points(draft *d, const mcp_gp *gp, const mcp_inducing *choice, mcp_error *err)
+{
+    size_t D = (size_t)gp->features, m = (size_t)(choice ? choice->m : gp->n);
+    d->X     = mcp_calloc(m * D, sizeof *d->X);
+    d->y     = mcp_calloc(m, sizeof *d->y);
+    d->alpha = mcp_calloc(m, sizeof *d->alpha);
+    d->Q     = mcp_calloc(m * m, sizeof *d->Q);
+    if (!d->X || !d->y || !d->alpha || !d->Q)
+        return mcp_fail(err, MCP_ERR_MEMORY, "posterior: out of memory for %d points", (int)m);
+    for (size_t i = 0; i < m; i++) {
+        size_t from = choice ? (size_t)choice->index[i] : i;
+        memcpy(d->X + i * D, gp->X + from * D, D * sizeof *d->X);
+        d->y[i] = gp->y[from];
+    }
+    return MCP_OK;
+}
+
+/* One block: the struct, alpha, room for packed Q; and the covariances with the points kept. */
 static mcp_status assemble(mcp_posterior **out, const mcp_gp *gp, const draft *d, int m, mcp_isa level, mcp_error *err)
 {
     size_t     front = (sizeof(mcp_posterior) + 63) / 64 * 64, row = (size_t)mcp_round_lanes(m);
@@ -156,46 +146,126 @@ static mcp_status assemble(mcp_posterior **out, const mcp_gp *gp, const draft *d
     void      *block;
     mcp_status st = mcp_block_alloc(&block, bytes, err);
     if (st != MCP_OK) return st;
-    mcp_posterior *p = block;
-    p->m             = m;
-    p->features      = gp->features;
-    p->bytes         = bytes;
-    p->alpha         = (double *)((char *)block + front);
+    mcp_posterior *p    = block;
+    p->m                = m;
+    p->features         = gp->features;
+    p->s2               = mcp_gp_noise_var(gp);
+    p->alpha            = (double *)((char *)block + front);
     p->moments_forward  = MCP_ISA_PICK(level, mcp_moments_forward);
     p->moments_backward = MCP_ISA_PICK(level, mcp_moments_backward);
     if ((st = mcp_cov_create(&p->cov, gp->kernel, level, m, d->X, err)) != MCP_OK) {
         mcp_block_free(p);
         return st;
     }
-    p->bytes += mcp_cov_bytes(p->cov);
+    p->bytes = bytes + mcp_cov_bytes(p->cov);
     mcp_cov_set(p->cov, gp->hyper);
     *out = p;
     return MCP_OK;
 }
 
-mcp_status mcp_posterior_create(mcp_posterior **out, const mcp_gp *gp, const mcp_posterior_settings *s, mcp_isa level,
-                                mcp_posterior_info *info, mcp_error *err)
+/* choice: the points kept, NULL for all; projected: through inducing points, else exact on the points kept. */
+static mcp_status build(mcp_posterior **out, const mcp_gp *gp, const mcp_inducing *choice, int projected, mcp_isa level,
+                        double *jitter, mcp_error *err)
 {
     draft          d = {0};
     mcp_posterior *p = NULL;
-    double         s2 = mcp_gp_noise_var(gp), jitter = 0.0;
-    int            m;
-    *out          = NULL;
-    mcp_status st = draft_points(&d, gp, s, &m, err);
+    int            m = choice ? choice->m : gp->n;
+    mcp_status     st = draft_points(&d, gp, choice, err);
     if (st != MCP_OK) goto done;
     if ((st = assemble(&p, gp, &d, m, level, err)) != MCP_OK) goto done;
-    p->s2 = s2;
-    if (s->type == MCP_POSTERIOR_SPARSE) st = mcp_inducing_posterior(&d.choice, gp, level, d.Q, d.alpha, err);
-    else st = exact(p, gp->features, d.X, d.y, s2, d.Q, d.alpha, &jitter, err);
+    if (projected) st = mcp_inducing_posterior(choice, gp, level, d.Q, d.alpha, err);
+    else st = exact(p, gp->features, d.X, d.y, p->s2, d.Q, d.alpha, jitter, err);
     if (st != MCP_OK) goto done;
     memcpy(p->alpha, d.alpha, (size_t)m * sizeof *p->alpha);
     mcp_gemm_pack(&p->Q, level, m, m, d.Q, m, p->alpha + mcp_round_lanes(m));
-    if (info) *info = (mcp_posterior_info){.points = m, .residual = d.choice.residual / s2, .jitter = jitter, .bytes = p->bytes};
     *out = p;
     p    = NULL;
 done:
     mcp_posterior_free(p);
     draft_free(&d);
+    return st;
+}
+
+enum { CHECK_BLOCK = 64, CHECKED_MAX = 4000 };
+
+/* Mean and variance at the data, in gp->ld lanes each. */
+static mcp_status at_data(const mcp_posterior *p, const mcp_gp *gp, double *mean, double *var, mcp_error *err)
+{
+    double    *tape;
+    void      *block;
+    int        ld = gp->ld;
+    mcp_status st = mcp_block_alloc(&block, (mcp_posterior_tape(p, CHECK_BLOCK) + (size_t)(gp->features * CHECK_BLOCK)) * sizeof(double), err);
+    if (st != MCP_OK) return st;
+    double *F = block;
+    tape      = F + gp->features * CHECK_BLOCK;
+    for (int j = 0; j < ld; j += CHECK_BLOCK) {
+        int n = ld - j < CHECK_BLOCK ? ld - j : CHECK_BLOCK;
+        for (int d = 0; d < gp->features; d++)
+            memcpy(F + d * CHECK_BLOCK, gp->F + (size_t)d * (size_t)ld + j, (size_t)n * sizeof *F);
+        mcp_posterior_forward(p, n, CHECK_BLOCK, F, mean + j, var + j, tape);
+    }
+    mcp_block_free(block);
+    return MCP_OK;
+}
+
+/* Extends choice until the posterior through it agrees with the exact one at the data; *out is that posterior. */
+static mcp_status agree(mcp_posterior **out, const mcp_gp *gp, mcp_inducing *choice, const mcp_posterior_settings *s,
+                        mcp_isa level, mcp_posterior_info *info, mcp_error *err)
+{
+    double         s2 = mcp_gp_noise_var(gp), bound = s->tolerance * s2, jitter;
+    double         accuracy = s->accuracy > 0.0 ? s->accuracy : 0.1 * s->tolerance;
+    mcp_posterior *reference = NULL, *p = NULL;
+    double        *at        = mcp_calloc(4 * (size_t)gp->ld, sizeof *at);
+    double        *mean = at, *var = mean + gp->ld, *m = var + gp->ld, *v = m + gp->ld;
+    if (!at) return mcp_fail(err, MCP_ERR_MEMORY, "posterior: out of memory");
+    mcp_status st = build(&reference, gp, NULL, 0, level, &jitter, err);
+    if (st == MCP_OK) st = at_data(reference, gp, mean, var, err);
+    while (st == MCP_OK) {
+        if ((st = build(&p, gp, choice, 1, level, &jitter, err)) != MCP_OK) break;
+        if ((st = at_data(p, gp, m, v, err)) != MCP_OK) break;
+        info->mean_error = info->std_error = 0.0;
+        for (int i = 0; i < gp->n; i++) {
+            info->mean_error = fmax(info->mean_error, fabs(m[i] - mean[i]) / sqrt(s2));
+            info->std_error  = fmax(info->std_error, fabs(sqrt(v[i]) - sqrt(var[i])) / sqrt(s2));
+        }
+        int before = choice->m;
+        if (info->mean_error <= accuracy && info->std_error <= accuracy) break;
+        for (int tries = 0; tries < 60 && choice->m == before; tries++) mcp_inducing_extend(choice, gp, bound *= 0.7);
+        if (choice->m == before) break; /* all in, or no variance left */
+        mcp_posterior_free(p);
+        p = NULL;
+    }
+    mcp_posterior_free(reference);
+    mcp_free(at);
+    if (st == MCP_OK) *out = p;
+    else mcp_posterior_free(p);
+    return st;
+}
+
+mcp_status mcp_posterior_create(mcp_posterior **out, const mcp_gp *gp, const mcp_posterior_settings *s, mcp_isa level,
+                                mcp_posterior_info *info, mcp_error *err)
+{
+    mcp_posterior_info mine   = {.mean_error = -1.0, .std_error = -1.0};
+    mcp_inducing       choice = {0};
+    mcp_status         st;
+    int                all = s->type == MCP_POSTERIOR_EXACT, projected = s->type == MCP_POSTERIOR_SPARSE;
+    *out = NULL;
+    if (!all) {
+        if (!(s->tolerance >= 0.0))
+            return mcp_fail(err, MCP_ERR_ARG, "posterior: tolerance = %g; 0 or more is possible", s->tolerance);
+        if ((st = mcp_inducing_start(&choice, gp, s->points_max, err)) != MCP_OK) goto done;
+        mcp_inducing_extend(&choice, gp, s->tolerance * mcp_gp_noise_var(gp));
+    }
+    if (projected && choice.m < gp->n && s->tolerance > 0.0 && s->accuracy >= 0.0 && gp->n <= CHECKED_MAX)
+        st = agree(out, gp, &choice, s, level, &mine, err);
+    else st = build(out, gp, all ? NULL : &choice, projected, level, &mine.jitter, err);
+    if (st != MCP_OK || !info) goto done;
+    mine.points   = (*out)->m;
+    mine.residual = choice.residual / mcp_gp_noise_var(gp);
+    mine.bytes    = (*out)->bytes;
+    *info         = mine;
+done:
+    mcp_inducing_free(&choice);
     return st;
 }
 

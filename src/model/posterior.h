@@ -21,6 +21,10 @@ typedef struct {
     double             tolerance;  /* SPARSE, SUBSET: points are added until the prior variance that they leave unexplained at
                                       every data point is at most this fraction of the noise variance; 0 = all that matter */
     int                points_max; /* SPARSE, SUBSET: most points kept; 0 = no limit */
+    double             accuracy;   /* SPARSE: more points are added until mean and standard deviation at the data differ from the
+                                      exact ones by at most this fraction of the noise standard deviation. 0 = a tenth of
+                                      tolerance: near the data (fresh trajectories) the difference is then about tolerance.
+                                      Negative = only the bound above. */
 } mcp_posterior_settings;
 
 typedef struct mcp_posterior mcp_posterior;
@@ -28,6 +32,8 @@ typedef struct mcp_posterior mcp_posterior;
 typedef struct {
     int    points;   /* inducing points in use (all data when exact)      */
     double residual; /* largest unexplained prior variance at the data / noise variance (0 when exact): the certificate */
+    double mean_error, std_error; /* SPARSE: largest difference from the exact posterior at the data, in noise standard
+                                     deviations; -1 when not checked (all points in, accuracy < 0, or more than 4000 data) */
     double jitter;   /* added to the diagonal to make a factorisation work, 0 usually */
     size_t bytes;
 } mcp_posterior_info;

@@ -7,7 +7,7 @@
 #include "model/lanes.h"
 #include "model/leaf.h"
 
-enum { ZB = 4 };
+enum { ZB = 4, EXPS = 4 };
 
 /* k and slope at q. kind is a constant wherever this is inlined; *part is dk/dlog(alpha) of rq. */
 LANES_INLINE vd value(mcp_kernel_kind kind, double s2, double alpha, vd q, vd *slope, vd *part)
@@ -63,6 +63,17 @@ LANES_INLINE void forward_points(mcp_kernel_kind kind, int nb, const mcp_leaf *f
     vd q[ZB][NV], slope, part;
     for (int j = 0; j < n; j += MCP_LANES) {
         distances(nb, f->D, Z, ld, rows + j, q);
+        if (kind == MCP_K_SE) {
+            for (int i = 0; i < nb * NV; i++) (&q[0][0])[i] = -(&q[0][0])[i];
+            for (int i = 0; i < nb * NV; i += EXPS) v_exp_many(nb * NV < EXPS ? nb * NV : EXPS, &q[0][0] + i);
+            for (int b = 0; b < nb; b++)
+                for (int v = 0; v < NV; v++) {
+                    double *out = K + (size_t)b * (size_t)ldk + j + v * VW;
+                    vd      k   = f->s2 * q[b][v];
+                    v_store(out, add ? v_load(out) + k : k);
+                }
+            continue;
+        }
         for (int b = 0; b < nb; b++)
             for (int v = 0; v < NV; v++) {
                 double *out = K + (size_t)b * (size_t)ldk + j + v * VW;
