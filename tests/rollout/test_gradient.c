@@ -76,8 +76,8 @@ CASE(observers_have_the_right_adjoint)
         "{type: kalman, drive: {p: 20, theta: 50}, acceleration: yes}",
         "{type: kalman, drive: 20, acceleration: yes, steady: yes}",
         "{type: kalman, gains: {p: [0.62, 6.1], theta: [0.5, 4]}}",
-        "{type: custom, memory: {a: {start: y_p, next: a + 0.5*(y_p - a) + 0.01*last_u}, b: {start: 0, next: dtheta}}, output: {p: a, dp: (y_p - a)/Ts, "
-        "dtheta: 0.6*b + 0.4*(y_theta - prev(y_theta))/Ts}}",
+        ("{type: custom, memory: {a: {start: y_p, next: a + 0.5*(y_p - a) + 0.01*last_u}, b: {start: 0, next: dtheta}}, "
+         "output: {p: a, dp: (y_p - a)/Ts, dtheta: 0.6*b + 0.4*(y_theta - prev(y_theta))/Ts}}"),
     };
     for (size_t i = 0; i < sizeof observer / sizeof *observer; i++) GRADIENT(observer[i], USUAL, .observer = observer[i]);
     GRADIENT("none, full state", USUAL, .observer = "none", .measured = "{p: 0.01, dp: 0.1, theta: 0.01, dtheta: 0.1}");
