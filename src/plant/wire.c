@@ -56,52 +56,69 @@ static mcp_status dead(wire *w, mcp_status st)
     return st;
 }
 
-/* Sends w->text and waits for a line that starts with one of the words; *rest: what follows the number (or the word). */
-static mcp_status ask(wire *w, const char *word, const char *other, double patience, char **line, char **rest, mcp_error *err)
+static int is_word(const char *line, const char *word)
+{
+    size_t n = strlen(word);
+    return !strncmp(line, word, n) && (!line[n] || line[n] == ' ' || line[n] == '\t');
+}
+
+typedef enum { TAKE, SKIP, EXTEND, REFUSE } verdict;
+
+/* Is this line the answer? Late and repeated ones are skipped; *rest: what follows the word and its number. */
+static verdict judge(wire *w, const char *word, char *line, char **rest, mcp_error *err)
+{
+    int numbered = strcmp(word, "hello") != 0;
+    /* A board on a serial line may greet us with its boot messages, an old datagram may still be under way. */
+    int lenient = !numbered && (!w->link.socket || w->link.kind == MCP_LINK_DATAGRAM);
+    *rest = line + strcspn(line, " \t");
+    if (is_word(line, "wait")) return EXTEND;
+    if (is_word(line, "error")) {
+        mcp_fail(err, MCP_ERR_PLANT, "%s reports an error: %.200s", w->link.what, *rest + strspn(*rest, " \t"));
+        return REFUSE;
+    }
+    if (is_word(line, "hello")) return numbered ? SKIP : TAKE;
+    int answer = is_word(line, "data") || is_word(line, "end") || is_word(line, "stopped");
+    if (!numbered && lenient) return SKIP;
+    if (!numbered || !answer) {
+        mcp_fail(err, MCP_ERR_PLANT, "%s sent \"%.60s\"%s, expected a line that starts with %s", w->link.what, line, strlen(line) > 60 ? "..." : "", word);
+        return REFUSE;
+    }
+    char         *end;
+    unsigned long number = strtoul(*rest, &end, 10);
+    if (end != *rest && number < w->seq) return SKIP;
+    int right = is_word(line, word) || (is_word(line, "end") && !strcmp(word, "data"));
+    if (end == *rest) mcp_fail(err, MCP_ERR_PLANT, "%s sent \"%.60s\": a number must follow the first word", w->link.what, line);
+    else if (number > w->seq) mcp_fail(err, MCP_ERR_PLANT, "%s answered question %lu, but only %lu were asked", w->link.what, number, w->seq);
+    else if (!right) mcp_fail(err, MCP_ERR_PLANT, "%s sent \"%.60s\", expected a line that starts with %s", w->link.what, line, word);
+    else {
+        *rest = end;
+        return TAKE;
+    }
+    return REFUSE;
+}
+
+/* Sends w->text and waits for the line that answers it with the given word. Where a line can get lost it is sent again. */
+static mcp_status ask(wire *w, const char *word, double patience, char **line, char **rest, mcp_error *err)
 {
     double     deadline = mcp_clock() + patience, again = mcp_clock() + patience / 5;
-    int        datagram = w->link.kind == MCP_LINK_DATAGRAM, numbered = strcmp(word, "hello") != 0;
-    int        lenient = !numbered && !w->link.socket; /* a board on a serial line may greet us with its boot messages */
+    int        repeat = w->link.kind == MCP_LINK_DATAGRAM || (!w->link.socket && !strcmp(word, "hello"));
     mcp_status st = mcp_link_send(&w->link, w->text, deadline, err);
     while (st == MCP_OK) {
-        double until = (datagram || lenient) && again < deadline ? again : deadline;
-        st = mcp_link_receive(&w->link, line, until, err);
-        if (st != MCP_OK) break;
-        if (!*line) {
-            if (until >= deadline) {
-                st = mcp_fail(err, MCP_ERR_PLANT, "%s gave no answer to \"%.*s\" within %g s; the plant counts as lost (plant.timeout)",
-                              w->link.what, (int)strcspn(w->text, "\n") > 40 ? 40 : (int)strcspn(w->text, "\n"), w->text, patience);
-                break;
-            }
+        double until = repeat && again < deadline ? again : deadline;
+        if ((st = mcp_link_receive(&w->link, line, until, err)) != MCP_OK) break;
+        if (*line) {
+            verdict v = judge(w, word, *line, rest, err);
+            if (v == TAKE) return MCP_OK;
+            if (v == EXTEND) deadline = fmax(deadline, mcp_clock() + fmin(3600.0, strtod(*rest, NULL)));
+            if (v == REFUSE) st = MCP_ERR_PLANT;
+        } else if (until >= deadline) {
+            int shown = (int)strcspn(w->text, "\n");
+            st = mcp_fail(err, MCP_ERR_PLANT, "%s gave no answer to \"%.*s\" within %g s; the plant counts as lost (plant.timeout)",
+                          w->link.what, shown > 40 ? 40 : shown, w->text, patience);
+        } else {
             again += patience / 5;
             st = mcp_link_send(&w->link, w->text, deadline, err);
-            continue;
         }
-        size_t length = strcspn(*line, " \t");
-        *rest = *line + length;
-        if (length == 4 && !strncmp(*line, "wait", 4)) {
-            deadline = fmax(deadline, mcp_clock() + fmin(3600.0, strtod(*rest, NULL)));
-            continue;
-        }
-        if (length == 5 && !strncmp(*line, "error", 5)) {
-            st = mcp_fail(err, MCP_ERR_PLANT, "%s reports an error: %.200s", w->link.what, *rest + strspn(*rest, " \t"));
-            break;
-        }
-        int right = (strlen(word) == length && !strncmp(*line, word, length)) || (other && strlen(other) == length && !strncmp(*line, other, length));
-        if (!right && lenient) continue;
-        if (!right) {
-            st = mcp_fail(err, MCP_ERR_PLANT, "%s sent \"%.60s\"%s, expected a line that starts with %s", w->link.what, *line, strlen(*line) > 60 ? "..." : "", word);
-            break;
-        }
-        if (!numbered) return MCP_OK;
-        char         *end;
-        unsigned long number = strtoul(*rest, &end, 10);
-        if (end == *rest) st = mcp_fail(err, MCP_ERR_PLANT, "%s sent \"%.60s\": a number must follow the first word", w->link.what, *line);
-        else if (number > w->seq) st = mcp_fail(err, MCP_ERR_PLANT, "%s answered question %lu, but only %lu were asked", w->link.what, number, w->seq);
-        if (st != MCP_OK) break;
-        if (number < w->seq) continue; /* late or repeated */
-        *rest = end;
-        return MCP_OK;
     }
     return dead(w, st);
 }
@@ -144,7 +161,7 @@ static mcp_status parse_sample(wire *w, char *p, int ended, mcp_sample *s, mcp_e
 static mcp_status ask_sample(wire *w, double patience, mcp_sample *s, mcp_error *err)
 {
     char      *line, *rest;
-    mcp_status st = ask(w, "data", "end", patience, &line, &rest, err);
+    mcp_status st = ask(w, "data", patience, &line, &rest, err);
     if (st != MCP_OK) return st;
     return parse_sample(w, rest, line[0] == 'e', s, err);
 }
@@ -173,7 +190,7 @@ static mcp_status greet(wire *w, mcp_error *err)
     if (!(hello = mcp_hello_write(task, 1, 0, rest))) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a plant's hello");
     snprintf(w->text, sizeof w->text, "%s", hello);
     mcp_free(hello);
-    st = ask(w, "hello", NULL, 10 * task->plant.timeout, &line, &after, err); /* boards boot, interpreters start */
+    st = ask(w, "hello", 10 * task->plant.timeout, &line, &after, err); /* boards boot, interpreters start */
     if (st == MCP_OK) st = mcp_hello_read(&w->hello, line, task, w->link.what, err);
     w->open = st == MCP_OK;
     return st;
@@ -253,7 +270,7 @@ static mcp_status wire_stop(void *context, const double *safe_u, mcp_error *err)
     int   well = w->open;
     if (w->link.out < 0 || !w->hello.inputs) return MCP_OK;
     write_inputs(w, "stop", safe_u);
-    if (well) return ask(w, "stopped", NULL, w->system->task->plant.timeout, &line, &rest, err);
+    if (well) return ask(w, "stopped", w->system->task->plant.timeout, &line, &rest, err);
     return mcp_link_send(&w->link, w->text, mcp_clock() + w->system->task->plant.timeout, NULL);
 }
 
