@@ -240,8 +240,16 @@ static mcp_status load_item(mcp_run *r, int explored, int number, mcp_run_item *
     if ((st = mcp_load_trial(r, it, err)) != MCP_OK || !it->trial) goto done;
     it->info.samples = it->trial->samples;
     if (!explored) {
-        if ((st = mcp_load_policy(r, it, err)) != MCP_OK || (st = mcp_load_forecast(r, it, err)) != MCP_OK) goto done;
-        if (!it->theta || !it->forecast) {
+        mcp_error lost = {.status = MCP_OK};
+        if ((st = mcp_load_policy(r, it, err)) != MCP_OK) goto done;
+        st = mcp_load_forecast(r, it, &lost);
+        if (it->theta && !it->forecast && r->own_task) { /* who only looks can do without it */
+            if (st == MCP_OK) mcp_fail(&lost, MCP_ERR_IO, "%s: forecast.json is missing", it->folder);
+            r->missing = lost;
+        } else if (st != MCP_OK) {
+            mcp_fail(err, st, "%s", lost.text);
+            goto done;
+        } else if (!it->theta || !it->forecast) {
             st = mcp_fail(err, MCP_ERR_IO, "%s: trial.csv is there but %s is missing; the folder is damaged", it->folder,
                           it->theta ? "forecast.json" : "policy.json");
             goto done;
@@ -320,7 +328,8 @@ mcp_status mcp_run_open(mcp_run **out, const char *folder, mcp_error *trouble, m
     r->status = mcp_strdup(mcp_json_get_text(notes, "status", "unknown"));
     r->notes = json_incref(notes);
     mcp_error wrong = {.status = MCP_OK};
-    if (mcp_run_load(r, &wrong) != MCP_OK && trouble) *trouble = wrong;
+    mcp_run_load(r, &wrong);
+    if (trouble) *trouble = wrong.status != MCP_OK ? wrong : r->missing;
     *out = r;
 done:
     if (st != MCP_OK) mcp_run_free(r);

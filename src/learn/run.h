@@ -41,6 +41,7 @@ typedef struct {
     int                  params;   /* length of theta */
     int                  items, explored; /* done: exploration first */
     mcp_run_item       **item;
+    mcp_error            missing;  /* of mcp_run_open: a forecast that is not there */
 } mcp_run;
 
 /* For those who look at a run: reads task and all finished trials. A damaged trial and what follows it is left out, with the

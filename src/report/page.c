@@ -20,7 +20,7 @@ static const char style[] =
     ".wide{overflow-x:auto}table{border-collapse:collapse;font-variant-numeric:tabular-nums;font-size:.92rem}"
     "th,td{padding:.28rem .7rem;text-align:right;border-bottom:1px solid var(--line);white-space:nowrap}"
     "th:first-child,td:first-child{text-align:left}th{color:var(--soft);font-weight:600}\n"
-    ".grid2{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,340px),1fr));gap:.6rem}figure{margin:0;min-width:0}"
+    ".grid2{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,430px),1fr));gap:.6rem}figure{margin:0;min-width:0}"
     "svg{max-width:100%;height:auto;display:block}svg text{font:11px system-ui,sans-serif;fill:var(--soft)}"
     "svg .t{font-weight:600;font-size:12px;fill:var(--fg)}svg .grid{stroke:var(--line)}svg .axis{stroke:var(--faint)}\n"
     "svg .s{fill:none;stroke:var(--c)}svg .f{stroke:none;fill:var(--c)}.ink{--c:var(--c-ink)}.c1{--c:var(--c1)}.c2{--c:var(--c2)}"

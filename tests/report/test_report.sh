@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# A run's page in a real browser: whole, without console errors, moving, small; damaged folders still give a page.
+set -eu
+rm -rf "$WORK"; mkdir -p "$WORK"; cd "$WORK"
+fail() { echo "FAIL: $*"; exit 1; }
+tiny="--set optimise.particles=32 --set optimise.steps=40 --set optimise.steps_first=40 --quiet"
+"$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" --seed 1 --trials 5 --out run $tiny
+"$MCPILCO" report run > name.txt
+[ "$(cat name.txt)" = run/report.html ] || fail "the page's name was not told"
+[ "$(wc -c < run/report.html)" -lt 3000000 ] || fail "the page of five trials is 3 MB or more"
+grep -qE '(src|href)=.?https?:' run/report.html && fail "the page refers to the network"
+for id in animation diagnosis trials forecast model observer settings; do
+    grep -q "<section id='$id'" run/report.html || fail "section $id is missing"
+done
+! grep -qiE '>-?nan<|[^a-z]nan[^a-z]|infinity' run/report.html || fail "NaN or infinity on the page"
+
+for figure in trajectory inputs cost model observer; do
+    "$MCPILCO" plot run --figure $figure -o $figure.svg > /dev/null
+    grep -q '</svg>' $figure.svg || fail "figure $figure"
+done
+"$MCPILCO" plot run --figure nothing 2> e.txt && fail "an unknown figure was drawn"
+grep -q trajectory e.txt || fail "the message does not name the known figures"
+
+# damaged: a missing history, a broken last trial, no forecast
+cp -r run hurt
+rm hurt/trial-05/history.csv hurt/trial-04/forecast.json
+"$MCPILCO" report hurt > /dev/null || fail "a folder with missing files gives no page"
+grep -q 'trial-04: forecast.json is missing' hurt/report.html || fail "the page does not say that a forecast is missing"
+grep -qi 'history.csv' hurt/report.html || fail "the page does not say that the history is missing"
+echo garbage > hurt/trial-05/trial.csv
+"$MCPILCO" report hurt > /dev/null || fail "a folder with a damaged trial gives no page"
+grep -q 'could not be read' hurt/report.html || fail "the page does not say that a trial is damaged"
+"$MCPILCO" report nowhere 2> e.txt && fail "a page of nothing"
+grep -q nowhere e.txt || fail "the message does not name the folder"
+
+browser=$(command -v chromium || true)
+[ -n "$browser" ] || { echo "no chromium: the browser part is left out"; exit 0; }
+show() { # out.png milliseconds width height
+    timeout 90 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+        --disable-component-update --disable-sync --hide-scrollbars --user-data-dir="$WORK/profile" --enable-logging=stderr --v=0 \
+        --virtual-time-budget="$2" --window-size="$3,$4" --screenshot="$1" "file://$WORK/run/report.html" 2>> log.txt > /dev/null
+}
+: > log.txt
+show a.png 300 1200 900
+show b.png 1500 1200 900
+show phone.png 300 390 800
+! grep -q 'CONSOLE' log.txt || { grep CONSOLE log.txt; fail "the page writes to the console"; }
+[ -s a.png ] && [ -s b.png ] && [ -s phone.png ] || fail "no screenshot"
+! cmp -s a.png b.png || fail "the animation does not move"
+echo ok
