@@ -51,7 +51,7 @@ void mcp_page_section(mcp_text *out, const char *id, const char *heading)
 void mcp_page_close(mcp_text *out) { mcp_text_add(out, "</section>\n"); }
 void mcp_page_end(mcp_text *out) { mcp_text_add(out, "</body></html>\n"); }
 
-/* Data: {ts, view:[x0,y0,x1,y1], shapes:[{kind,colour,text}], trials:[{name, real:[frame..], ghosts:[[frame..]..]}]}; a
+/* Data: {ts, shapes:[{kind,colour,text}], trials:[{name, view:[x0,y0,x1,y1], real:[frame..], ghosts:[[frame..]..]}]}; a
  * frame is a flat list, per shape: line x y x2 y2, circle x y r, rectangle x y width height angle, text x y. */
 static const char player[] =
     "(function(){'use strict';var el=document.getElementById('animation-data');if(!el)return;var d=JSON.parse(el.textContent);"
@@ -63,7 +63,7 @@ static const char player[] =
     "function colour(n){return getComputedStyle(document.documentElement).getPropertyValue(n).trim()||n}"
     "function frame(list,time){var n=list.length-1,k=Math.min(n,time/d.ts),i=Math.floor(k),f=k-i,a=list[i],b=list[Math.min(n,i+1)];"
     "return a.map(function(v,j){return v+(b[j]-v)*f})}"
-    "function draw(v,alpha,ghost){var v0=d.view,w=c.width,h=c.height,s=Math.min(w/(v0[2]-v0[0]),h/(v0[3]-v0[1])),"
+    "function draw(v,v0,alpha,ghost){var w=c.width,h=c.height,s=Math.min(w/(v0[2]-v0[0]),h/(v0[3]-v0[1])),"
     "ox=w/2-s*(v0[0]+v0[2])/2,oy=h/2+s*(v0[1]+v0[3])/2,p=0,dpr=devicePixelRatio||1;g.globalAlpha=alpha;g.lineCap='round';"
     "function X(x){return ox+s*x}function Y(y){return oy-s*y}"
     "d.shapes.forEach(function(q){var col=ghost?colour('--faint'):colour(q.colour);g.strokeStyle=col;g.fillStyle=col;g.lineWidth=(q.kind==='line'?4:2)*dpr;g.beginPath();"
@@ -74,8 +74,8 @@ static const char player[] =
     "else if(q.kind==='text'&&!ghost){g.font=13*dpr+'px system-ui';g.fillText(q.text,X(v[p]),Y(v[p+1]))}p+=size[q.kind]})}"
     "function paint(){var tr=d.trials[pick.value],dpr=devicePixelRatio||1,end=(tr.real.length-1)*d.ts;"
     "if(c.width!==Math.round(c.clientWidth*dpr)){c.width=Math.round(c.clientWidth*dpr);c.height=Math.round(c.clientHeight*dpr)}"
-    "g.globalAlpha=1;g.clearRect(0,0,c.width,c.height);(tr.ghosts||[]).forEach(function(q){draw(frame(q,t),.35,true)});"
-    "draw(frame(tr.real,Math.min(t,end)),1,false);scrub.max=end;scrub.value=t;clock.textContent=t.toFixed(2)+' s of '+end.toFixed(2)+' s'}"
+    "g.globalAlpha=1;g.clearRect(0,0,c.width,c.height);(tr.ghosts||[]).forEach(function(q){draw(frame(q,t),tr.view,.35,true)});"
+    "draw(frame(tr.real,Math.min(t,end)),tr.view,1,false);scrub.max=end;scrub.value=t;clock.textContent=t.toFixed(2)+' s of '+end.toFixed(2)+' s'}"
     "function loop(now){if(on){var tr=d.trials[pick.value],end=(tr.real.length-1)*d.ts;if(last!==null)t+=(now-last)/1000*speed.value;"
     "if(t>end+.7)t=0;paint()}last=now;requestAnimationFrame(loop)}"
     "function label(){play.textContent=on?'Pause':'Play'}play.onclick=function(){on=!on;label()};scrub.oninput=function(){on=false;t=+scrub.value;label();paint()};"

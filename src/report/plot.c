@@ -296,7 +296,7 @@ static void legend(const mcp_plot *p, const frame *f, mcp_text *out)
         const mcp_item *it = &p->item[i];
         int             band = it->kind == MCP_ITEM_BAND;
         if (!in_legend(it)) continue;
-        x -= 6.2 * (double)strlen(it->label) + 8;
+        x -= 6.4 * (double)strlen(it->label) + 10;
         label(out, "", x + 4, f->top - 6, it->label);
         x -= 16;
         mcp_text_add(out, "<rect x='%.1f' y='%.1f' width='14' height='%d' rx='1'", x + 2, f->top - (band ? 14 : 11), band ? 9 : 3);

@@ -34,7 +34,7 @@ typedef struct {
     mcp_program   *program; /* states -> all numbers of a frame */
     double        *work, *frame;
     int            count;
-    double         view[4]; /* x0 y0 x1 y1 */
+    double         view[4]; /* x0 y0 x1 y1, of the trial just written */
 } scene;
 
 static const mcp_named_expr *argument(const mcp_task_draw *d, const char *name)
@@ -115,7 +115,6 @@ static void look(scene *s)
 static void frame_text(mcp_text *out, scene *s, const double *state)
 {
     evaluate(s, state);
-    look(s);
     mcp_text_add(out, "[");
     for (int i = 0; i < s->count; i++) mcp_text_add(out, "%s%.4g", i ? "," : "", isfinite(s->frame[i]) ? s->frame[i] : 0.0);
     mcp_text_add(out, "]");
@@ -128,11 +127,17 @@ static void trial_text(mcp_text *out, scene *s, const mcp_run_item *it)
     char                name[48];
     double             *real = mcp_run_outcome(it);
     if (!real) return;
+    s->view[0] = s->view[1] = INFINITY;
+    s->view[2] = s->view[3] = -INFINITY;
     mcp_text_add(out, "{\"name\":\"%s\",\"real\":[", mcp_item_name(it, name, sizeof name));
     for (int i = 0; i < it->trial->samples; i++) {
         mcp_text_add(out, i ? "," : "");
         frame_text(out, s, real + (size_t)i * (size_t)nx);
+        look(s); /* the plant sets the view, particles may leave it */
     }
+    double w = 0.1 * fmax(s->view[2] - s->view[0], s->view[3] - s->view[1]) + 1e-6;
+    for (int i = 0; i < 4; i++) s->view[i] += i < 2 ? -w : w;
+    mcp_text_add(out, "],\"view\":[%.4g,%.4g,%.4g,%.4g", s->view[0], s->view[1], s->view[2], s->view[3]);
     mcp_text_add(out, "],\"ghosts\":[");
     for (int k = 0; f && f->states && k < f->kept && k < GHOSTS; k++) {
         mcp_text_add(out, k ? ",[" : "[");
@@ -185,11 +190,7 @@ static void data_text(mcp_text *out, scene *s)
         if (i) mcp_text_add(&trials, ",");
         trial_text(&trials, s, s->run->item[i]);
     }
-    double w = 0.06 * fmax(s->view[2] - s->view[0], s->view[3] - s->view[1]) + 1e-6;
-    grow(s, s->view[0] - w, s->view[1] - w, 0);
-    grow(s, s->view[2] + w, s->view[3] + w, 0);
-    mcp_text_add(out, "<script type='application/json' id='animation-data'>{\"ts\":%.17g,\"view\":[%.4g,%.4g,%.4g,%.4g],\"shapes\":[", s->run->system->ts,
-                 s->view[0], s->view[1], s->view[2], s->view[3]);
+    mcp_text_add(out, "<script type='application/json' id='animation-data'>{\"ts\":%.17g,\"shapes\":[", s->run->system->ts);
     for (int i = 0; i < s->run->task->draws; i++) {
         const mcp_task_draw *d = &s->run->task->draw[i];
         mcp_text_add(out, "%s{\"kind\":\"%s\",\"colour\":\"", i ? "," : "", d->kind);
@@ -205,7 +206,7 @@ static void data_text(mcp_text *out, scene *s)
 void mcp_report_animation(mcp_text *out, const mcp_run *r)
 {
     mcp_error err;
-    scene     s = {.run = r, .view = {INFINITY, INFINITY, -INFINITY, -INFINITY}};
+    scene     s = {.run = r};
     if (!r->task->draws || !r->items) return;
     mcp_page_section(out, "animation", "Animation");
     if (compile(&s, &err) == MCP_OK) {

@@ -189,8 +189,8 @@ static void cell(mcp_text *out, double v, const char *format)
 
 static void trial_table(mcp_text *out, const mcp_run *r)
 {
-    mcp_text_add(out, "<div class='wide'><table><thead><tr><th>Trial</th><th>Outcome</th><th>Data [pairs]</th><th>Predicted cost</th>"
-                      "<th>Real cost</th><th>Forecast success</th><th>Inside 5-95 %% band</th><th>Steps</th><th>Model [s]</th><th>Policy [s]</th></tr></thead><tbody>\n");
+    mcp_text_add(out, "<div class='wide'><table><thead><tr><th>Trial</th><th>Outcome</th><th>Data</th><th>Predicted cost</th>"
+                      "<th>Real cost</th><th>Forecast</th><th>In band</th><th>Steps</th><th>Model [s]</th><th>Policy [s]</th></tr></thead><tbody>\n");
     for (int k = 0; k < r->items; k++) {
         const mcp_learn_info *i = &r->item[k]->info;
         char                  name[48];
