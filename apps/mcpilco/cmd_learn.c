@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "io/file.h"
 #include "learn/learner.h"
+#include "learn_live.h"
 #include "learn_view.h"
 #include "math/arena.h"
 #include "options.h"
@@ -19,7 +20,8 @@ typedef struct {
     int         trials, threads, resume, force, json, yes, quiet;
     uint64_t    seed;
     double      risk;
-    const char *out, *algorithm;
+    const char *out, *algorithm, *live;
+    int         live_anywhere;
     option_list set;
 } choices;
 
@@ -78,12 +80,12 @@ static void how_to_resume(int argc, char **argv)
     fprintf(stderr, "%s\n", said ? "" : " --resume");
 }
 
-static mcp_status run_trials(mcp_learner *l, learn_view *v, int wanted, mcp_error *err)
+static mcp_status run_trials(mcp_learner *l, learn_view *v, learn_live *live, int wanted, mcp_error *err)
 {
     mcp_learn_info info;
     mcp_status     st = MCP_OK;
     while (st == MCP_OK && (mcp_learner_explored(l) < mcp_learner_explorations(l) || mcp_learner_trials(l) < wanted)) {
-        if ((st = mcp_learner_trial(l, &info, err)) == MCP_OK) view_trial(v, &info);
+        if ((st = mcp_learner_trial(l, &info, err)) == MCP_OK) view_trial(v, &info), live_trial(live);
         if (st == MCP_OK && term_stop() && mcp_learner_trials(l) < wanted)
             st = mcp_fail(err, MCP_ERR_STOPPED, "stopped as asked; everything finished is kept");
     }
@@ -122,6 +124,7 @@ static void conclude(const mcp_learner *l, const choices *c, const char *folder)
 static int learn(const mcp_task *task, const choices *c, const char *folder, int argc, char **argv)
 {
     static learn_view  view;
+    learn_live         live = {0};
     mcp_learn_settings s;
     mcp_learner       *l;
     mcp_error          err = {.status = MCP_OK};
@@ -131,13 +134,22 @@ static int learn(const mcp_task *task, const choices *c, const char *folder, int
     s.seed = c->seed, s.threads = c->threads, s.algorithm = c->algorithm, s.folder = folder, s.resume = c->resume;
     s.trials = trials, s.risk = c->risk, s.overrides = c->set.item, s.override_count = c->set.count;
     s.progress = view_progress, s.progress_context = &view;
-    if (mcp_learner_create(&l, task, &s, &err) != MCP_OK) return term_error("learn", &err);
+    if (c->live && mcp_live_start(&live.page, c->live, c->live_anywhere, task->title ? task->title : task->name, &err) != MCP_OK)
+        return term_error("learn", &err);
+    if (live.page) fprintf(stderr, "watch it at %s\n", mcp_live_url(live.page));
+    view.also = live_progress, view.also_context = &live;
+    if (mcp_learner_create(&l, task, &s, &err) != MCP_OK) {
+        mcp_live_stop(live.page);
+        return term_error("learn", &err);
+    }
+    live.learner = l;
 
-    mcp_status st = run_trials(l, &view, trials, &err);
+    mcp_status st = run_trials(l, &view, &live, trials, &err);
     mcp_error  note = {.status = MCP_OK};
     if (mcp_learner_close(l, st == MCP_OK ? "finished" : st == MCP_ERR_STOPPED ? "stopped" : "failed", &note) != MCP_OK && st == MCP_OK)
         st = note.status, err = note;
     if (!c->quiet) conclude(l, c, folder);
+    live_done(&live, st == MCP_OK ? "finished" : err.text);
     mcp_learner_free(l);
     if (st == MCP_OK) return 0;
     int code = term_error("learn", &err);
@@ -160,6 +172,8 @@ int cmd_learn(int argc, char **argv)
         {"--force", OPTION_FLAG, &c.force, 0, 0, NULL, "move a run that is in the folder aside and begin anew", NULL},
         {"--risk", OPTION_NUMBER, &c.risk, 0, 1, "P", "run no policy whose forecast chance of a limit is above P (1)", NULL},
         {"--yes", OPTION_FLAG, &c.yes, 0, 0, NULL, "do not ask before a real plant moves", NULL},
+        {"--live", OPTION_TEXT, &c.live, 0, 0, "PORT", "show the run as it goes on a page at this port of the loopback (0: a free one)", NULL},
+        {"--live-anywhere", OPTION_FLAG, &c.live_anywhere, 0, 0, NULL, "let --live HOST:PORT serve other machines too", NULL},
         {"--json", OPTION_FLAG, &c.json, 0, 0, NULL, "one JSON object a line on standard output", NULL},
         {"--quiet", OPTION_FLAG, &c.quiet, 0, 0, NULL, "say nothing but errors", NULL},
     };
@@ -172,6 +186,7 @@ int cmd_learn(int argc, char **argv)
         .examples = "  mcpilco learn tasks/cartpole.yaml\n      five trials, seed 1, into runs/cartpole-1\n"
                     "  mcpilco learn tasks/cartpole.yaml --seed 7 --trials 8 --set optimise.particles=100\n"
                     "      another seed, more trials, fewer particles\n"
+                    "  mcpilco learn tasks/cartpole.yaml --live 8080\n      and watch http://127.0.0.1:8080/\n"
                     "  mcpilco learn tasks/cartpole.yaml --resume\n      after Ctrl-C, a crash or a power cut\n",
     };
     int code = options_parse(&verb, argc, argv);

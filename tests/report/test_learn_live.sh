@@ -1,0 +1,21 @@
+#!/usr/bin/env bash
+# learn --live: a browser's view of a run while it goes, and no effect on its numbers.
+set -eu
+rm -rf "$WORK"; mkdir -p "$WORK"; cd "$WORK"
+fail() { echo "FAIL: $*"; exit 1; }
+tiny="--set optimise.particles=32 --set optimise.steps=40 --set optimise.steps_first=40 --trials 2 --seed 1"
+"$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" $tiny --out plain --quiet
+"$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" $tiny --out none --live 0.0.0.0:0 2> e.txt && fail "an open address was taken"
+grep -q loopback e.txt || fail "no word about the loopback"
+"$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" $tiny --out live --live 0 > out.txt 2> log.txt &
+pid=$!
+for _ in $(seq 100); do grep -q 'watch it at' log.txt && break; sleep 0.02; done
+port=$(sed -n 's/.*127.0.0.1:\([0-9]*\).*/\1/p' log.txt | head -1)
+exec 3<> "/dev/tcp/127.0.0.1/$port" && printf 'GET /events HTTP/1.1\r\nHost: x\r\n\r\n' >&3 && timeout 60 cat <&3 > events.txt || true
+wait $pid
+grep -q '"type": *"step"' events.txt || fail "no step was told"
+grep -q '"type": *"fan"' events.txt || fail "no forecast was told"
+grep -q '"type": *"trial"' events.txt || fail "no trial was told"
+grep -q '"type": *"done"' events.txt || fail "the end was not told"
+cmp plain/trial-02/policy.json live/trial-02/policy.json || fail "watching changed the result"
+echo ok
