@@ -29,6 +29,17 @@ void prepare_machine(char **argv)
                         "set OPENBLAS_CORETYPE=Haswell\n", m.blas);
 }
 
+#ifdef MCP_HAVE_MPI
+static const char has_mpi[] = "yes";
+#else
+static const char has_mpi[] = "no";
+#endif
+#ifdef MCP_HAVE_MUJOCO
+static const char has_mujoco[] = "yes";
+#else
+static const char has_mujoco[] = "no";
+#endif
+
 int cmd_machine(int argc, char **argv)
 {
     mcp_machine m;
@@ -41,8 +52,9 @@ int cmd_machine(int argc, char **argv)
     }
     mcp_machine_info(&m);
     printf(json ? "{\"isa\": \"%s\", \"isa_cpu\": \"%s\", \"blas\": \"%s\", \"blas_kind\": \"%s\", \"blas_slow\": %d, "
-                  "\"blas_threads\": %d, \"cores\": %d}\n"
-                : "instruction set  %s (the CPU runs %s)\nBLAS             %s, %s, slow %d, threads %d\ncores            %d\n",
-           m.isa, m.isa_cpu, m.blas, m.blas_kind, m.blas_slow, m.blas_threads, m.cores);
+                  "\"blas_threads\": %d, \"cores\": %d, \"mpi\": \"%s\", \"mujoco\": \"%s\"}\n"
+                : "instruction set  %s (the CPU runs %s)\nBLAS             %s, %s, slow %d, threads %d\ncores            %d\n"
+                  "MPI              %s\nMuJoCo           %s\n",
+           m.isa, m.isa_cpu, m.blas, m.blas_kind, m.blas_slow, m.blas_threads, m.cores, has_mpi, has_mujoco);
     return 0;
 }

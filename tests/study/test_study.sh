@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# Studies: the same files from one process, two threads and two ranks; killed and failed runs are finished or named.
+set -eu
+rm -rf "$WORK"; mkdir -p "$WORK"; cd "$WORK"
+fail() { echo "FAIL: $*"; exit 1; }
+cat > s.yaml <<END
+name: small
+about: a study for tests
+task: $SOURCE/tasks/pendulum.yaml
+trials: 2
+seeds: [1, 2]
+evaluate: 5
+final: 8
+set: {optimise.particles: 32, optimise.steps: 30, optimise.steps_first: 30}
+variants:
+  a: {algorithm: mc-pilco4pms, paper: [10, 90]}
+  b: {algorithm: mc-pilco}
+END
+"$MCPILCO" study s.yaml --out one --threads 1 --quiet > one.txt
+"$MCPILCO" study s.yaml --out two --threads 2 --quiet > two.txt
+for f in summary.csv runs.csv; do cmp one/$f two/$f || fail "$f differs between 1 and 2 threads"; done
+[ "$(wc -l < one/runs.csv)" = 9 ] || fail "runs.csv has not one row per run and trial"
+[ "$(wc -l < one/summary.csv)" = 5 ] || fail "summary.csv has not one row per variant and trial"
+grep -q 'a: 2 of 2 seeds finished' one.txt || fail "the table is wrong"
+grep -q '95 % interval' one.txt || fail "no interval in the table"
+
+# more seeds later: finished runs are not repeated
+touch -d '2001-01-01' one/a/seed-0001/evaluation.json
+"$MCPILCO" study s.yaml --out one --seeds 1..3 --threads 2 --quiet > /dev/null
+[ "$(date -r one/a/seed-0001/evaluation.json +%Y)" = 2001 ] || fail "a finished run was repeated"
+[ "$(wc -l < one/runs.csv)" = 13 ] || fail "the third seed is missing"
+
+# killed in the middle, then the same command again
+"$MCPILCO" study s.yaml --out killed --threads 2 --quiet > /dev/null 2>&1 & pid=$!
+for _ in $(seq 200); do ls killed/*/seed-*/trial-01/policy.json > /dev/null 2>&1 && break; sleep 0.02; done
+kill -9 $pid 2> /dev/null || true
+wait $pid 2> /dev/null || true
+"$MCPILCO" study s.yaml --out killed --threads 2 --quiet > /dev/null
+cmp two/summary.csv killed/summary.csv || fail "a killed study ends with other numbers"
+
+# a run that cannot work is named and does not stop the others
+sed 's/b: {algorithm: mc-pilco}/b: {algorithm: mc-pilco, task: nowhere.yaml}/' s.yaml > broken.yaml
+if "$MCPILCO" study broken.yaml --out broken --threads 2 --quiet > broken.txt 2> broken.err; then fail "a failed run went unnoticed"; fi
+grep -q 'b, seed 2: .*nowhere.yaml' broken.txt || fail "the failed run is not listed"
+grep -q 'a: 2 of 2 seeds finished' broken.txt || fail "the other variant was not run"
+
+# mistakes in the file
+wrong() { printf '%s\n' "$1" > w.yaml; "$MCPILCO" study w.yaml 2> w.err && fail "taken: $1"; grep -q "$2" w.err || { cat w.err; fail "expected: $2"; }; }
+wrong 'name: x' 'variants'
+wrong 'varants: {a: {}}' 'variants'
+wrong 'variants: {a: {}}' 'has no task'
+wrong 'trials: many' 'number'
+wrong "variants: {'a/b': {task: x}}" 'folder'
+wrong 'seeds: 3' 'first, last'
+"$MCPILCO" study s.yaml --seeds 5..2 2> w.err && fail "seeds backwards"
+grep -q 'FIRST..LAST' w.err || fail "no word about seeds"
+
+"$MCPILCO" report two > /dev/null
+grep -q '<section id=.figures' two/report.html || fail "no page of the study"
+for f in success cost first; do "$MCPILCO" plot two --figure $f -o $f.svg > /dev/null; grep -q '</svg>' $f.svg || fail "figure $f"; done
+
+if command -v mpirun > /dev/null && "$MCPILCO" machine | grep -qi 'mpi.*yes'; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    run="mpirun --oversubscribe --bind-to none -n 2"
+    $run "$MCPILCO" study s.yaml --out ranks --quiet > ranks.txt
+    for f in summary.csv runs.csv; do cmp two/$f ranks/$f || fail "$f differs between threads and ranks"; done
+    $run "$MCPILCO" study s.yaml --out hurt --quiet > /dev/null 2>&1 & pid=$!
+    for _ in $(seq 300); do ls hurt/*/seed-*/trial-01/policy.json > /dev/null 2>&1 && break; sleep 0.02; done
+    pkill -9 -n -f "study s.yaml --out hurt" || true
+    wait $pid 2> /dev/null || true
+    $run "$MCPILCO" study s.yaml --out hurt --quiet > /dev/null
+    cmp two/summary.csv hurt/summary.csv || fail "a study that lost a rank ends with other numbers"
+else
+    echo "no MPI: that part is left out"
+fi
+echo ok
