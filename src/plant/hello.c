@@ -22,13 +22,13 @@ char *mcp_hello_write(const mcp_task *task, int measured, int truth, const char 
 {
     mcp_text t = {0};
     char    *out = NULL;
-    mcp_text_add(&t, "hello %d rate=%.17g inputs=", MCP_WIRE_VERSION, task->rate);
+    mcp_text_add(&t, "hello %d rate=%.17g%s%s inputs=", MCP_WIRE_VERSION, task->rate, rest && rest[0] ? " " : "", rest ? rest : "");
     for (int i = 0; i < task->nu; i++) add_name(&t, !i, task->input[i].name, task->input[i].unit);
     if (measured) mcp_text_add(&t, " measured=");
     for (int i = 0; measured && i < task->ny; i++) add_name(&t, !i, task->measured[i].name, task->state_unit[task->measured[i].state]);
     if (truth) mcp_text_add(&t, " truth=");
     for (int i = 0; truth && i < task->nx; i++) add_name(&t, !i, task->state[i], task->state_unit[i]);
-    mcp_text_add(&t, "%s%s\n", rest && rest[0] ? " " : "", rest ? rest : "");
+    mcp_text_add(&t, "\n");
     return mcp_text_take(&t, &out, NULL) == MCP_OK ? out : NULL;
 }
 

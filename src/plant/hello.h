@@ -14,7 +14,7 @@ typedef struct {
     int input_at[MCP_MAX_INPUT], measured_at[MCP_MAX_STATE], truth_at[MCP_MAX_STATE];
 } mcp_hello;
 
-/* Our own: rest is appended (mode=...); measured and truth: list them. Returned text ends with \n; mcp_free it; NULL = no memory. */
+/* Our own: rest (mode=... watchdog=...) stands right after the rate, where a board with a short buffer still sees it; measured and truth: list them. Returned text ends with \n; mcp_free it; NULL = no memory. */
 char *mcp_hello_write(const mcp_task *task, int measured, int truth, const char *rest);
 /* Checks a plant's line against the task. what: the wire, for messages. */
 mcp_status mcp_hello_read(mcp_hello *h, const char *line, const mcp_task *task, const char *what, mcp_error *err);
