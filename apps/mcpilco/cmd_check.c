@@ -92,8 +92,36 @@ done:
     return st;
 }
 
-/* Gradient against central differences, along one random direction a group of parameters: a short rollout, since long ones
- * of an unstable system amplify the differences' own error. */
+/* Slope of J along one random direction of a group of parameters: from the gradient, and by central differences. The best of
+ * a few step sizes counts: kinks in the cost spoil large ones, rounding small ones. */
+static mcp_status slope_of(check *c, mcp_rollout *r, const mcp_noise *noise, const mcp_param_group *p, const double *g, double *moved,
+                           double *slope, double *numeric, double *error, mcp_error *err)
+{
+    mcp_rollout_result side[2] = {{.J = 0.0}, {.J = 0.0}};
+    double             scale = 0.0;
+    mcp_status         st = MCP_OK;
+    *error = INFINITY;
+    memcpy(moved, c->theta, (size_t)c->params * sizeof *moved);
+    for (double h = 1e-4; h > 1e-8 && st == MCP_OK; h /= 10.0) {
+        for (int k = 0; k < 2 && st == MCP_OK; k++) {
+            mcp_rand random = mcp_rand_make(1, 1, (uint32_t)p->offset, MCP_RNG_OTHER);
+            *slope = scale = 0.0;
+            for (int i = p->offset; i < p->offset + p->count; i++) {
+                double d = mcp_rand_normal(&random);
+                moved[i] = c->theta[i] + (k ? -h : h) * d;
+                *slope += g[i] * d;
+                scale += g[i] * d * g[i] * d;
+            }
+            st = mcp_rollout_run(r, moved, 0.0, noise, &side[k], err);
+        }
+        double found = (side[0].J - side[1].J) / (2 * h);
+        double wrong = fabs(*slope - found) / fmax(fmax(fabs(*slope), sqrt(scale)), 1e-6);
+        if (wrong < *error) *error = wrong, *numeric = found;
+    }
+    return st;
+}
+
+/* A short rollout: long ones of an unstable system amplify the error of the differences. */
 static mcp_status gradient(check *c, double *worst, mcp_error *err)
 {
     enum { PARTICLES = 16 };
@@ -103,32 +131,17 @@ static mcp_status gradient(check *c, double *worst, mcp_error *err)
     mcp_stream_noise     stream = {.system = s, .seed = 1, .trial = 1, .step = 1, .steps = steps};
     mcp_noise            noise = mcp_noise_from_stream(&stream);
     mcp_rollout         *r = NULL;
-    mcp_status           st = mcp_rollout_create(&r, s, c->posterior, &set, c->pool, err);
+    json_t              *groups = json_array();
     double              *g = mcp_calloc((size_t)c->params + 1, sizeof *g), *moved = mcp_calloc((size_t)c->params + 1, sizeof *moved);
+    mcp_status           st = mcp_rollout_create(&r, s, c->posterior, &set, c->pool, err);
     if (st == MCP_OK && (!g || !moved)) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the check");
-    mcp_rollout_result at = {.gradient = g}, plus = {0}, minus = {0};
+    mcp_rollout_result at = {.gradient = g};
     if (st == MCP_OK) st = mcp_rollout_run(r, c->theta, 0.0, &noise, &at, err);
     *worst = 0.0;
-    json_t *groups = json_array();
     for (int i = 0; st == MCP_OK && i < mcp_program_groups(s->controller); i++) {
         const mcp_param_group *p = mcp_program_group(s->controller, i);
-        mcp_rand               random = mcp_rand_make(1, 1, (uint32_t)i, MCP_RNG_OTHER);
-        double                 slope = 0.0, scale = 0.0, h = 1e-5;
-        memcpy(moved, c->theta, (size_t)c->params * sizeof *moved);
-        for (int sign = 1; st == MCP_OK && sign >= -1; sign -= 2) {
-            random = mcp_rand_make(1, 1, (uint32_t)i, MCP_RNG_OTHER);
-            slope = scale = 0.0;
-            for (int k = p->offset; k < p->offset + p->count; k++) {
-                double d = mcp_rand_normal(&random);
-                moved[k] = c->theta[k] + sign * h * d;
-                slope += g[k] * d;
-                scale += g[k] * d * g[k] * d;
-            }
-            st = mcp_rollout_run(r, moved, 0.0, &noise, sign > 0 ? &plus : &minus, err);
-        }
-        double numeric = (plus.J - minus.J) / (2 * h);
-        double error = fabs(slope - numeric) / fmax(fmax(fabs(slope), sqrt(scale)), 1e-6);
-        if (st != MCP_OK) break;
+        double                 slope = 0.0, numeric = 0.0, error;
+        if ((st = slope_of(c, r, &noise, p, g, moved, &slope, &numeric, &error, err)) != MCP_OK) break;
         *worst = fmax(*worst, error);
         if (!c->json) printf("    %-20s slope %14.8g, by differences %14.8g, relative error %.1e\n", p->name, slope, numeric, error);
         json_array_append_new(groups, json_pack("{s:s, s:f, s:f, s:f}", "group", p->name, "slope", slope, "differences", numeric, "error", error));

@@ -16,7 +16,7 @@
 #include "optim/check.h"
 #include "optim/rules.h"
 
-enum { RACE_STEPS = 100, RESAMPLE_MOST = 10, RESTART_MOST = 5 };
+enum { RACE_STEPS = 50, RESAMPLE_MOST = 10, RESTART_MOST = 5 };
 enum { RULE_PLATEAU = 0, RULE_MONITOR, RULE_SCHEDULE };
 static const uint32_t fixed_noise = UINT32_MAX; /* step number of the evaluation's noise */
 
@@ -269,7 +269,8 @@ static mcp_status run(search *s, int warm, mcp_error *err)
     }
     if (st == MCP_OK) {
         s->info->cost_first = evaluate(s);
-        if (s->set->candidates > 0) st = race(s, warm);
+        /* Fresh policies are a way out of a bad optimum: not needed where a policy works. */
+        if (s->set->candidates > 0 && !(warm && q->incumbent_works)) st = race(s, warm);
     }
     s->steps_max += s->info->steps; /* the race is on top */
     if (st == MCP_OK) st = descend(s);
