@@ -115,6 +115,16 @@ class Session:
 
 
 def serve_stream(session, read_fd, write):
+    """Until bye, or until the other end is gone: then the plant is halted, whatever was going on."""
+    try:
+        answer_stream(session, read_fd, write)
+    except OSError:
+        pass
+    finally:
+        session.halt()
+
+
+def answer_stream(session, read_fd, write):
     pending = b""
     while True:
         ready, _, _ = select.select([read_fd], [], [], 0.05)
@@ -123,7 +133,6 @@ def serve_stream(session, read_fd, write):
             continue
         data = read_fd.recv(65536) if isinstance(read_fd, socket.socket) else read_fd.read1(65536)
         if not data:
-            session.halt()
             return
         pending += data
         while b"\n" in pending:
@@ -164,10 +173,7 @@ def serve(plant, argv=None):
         while True:
             sock, _ = listener.accept()
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            try:
-                serve_stream(Session(plant), sock, sock.sendall)
-            except ConnectionError:
-                pass
+            serve_stream(Session(plant), sock, sock.sendall)
             sock.close()
     else:
         def write(data):

@@ -8,6 +8,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,6 +143,7 @@ int main(int argc, char **argv)
     char   line[1024];
     size_t length = 0;
     double heard = now();
+    signal(SIGPIPE, SIG_IGN); /* a broken wire must end in the last lines of main */
     real_time = argc > 1 && !strcmp(argv[1], "--real-time");
     for (;;) {
         struct pollfd p = {0, POLLIN, 0};
@@ -156,8 +158,7 @@ int main(int argc, char **argv)
             line[length] = 0;
             length = 0;
             heard = now();
-            if (!answer(line)) break;
-            fflush(stdout);
+            if (!answer(line) || fflush(stdout)) break;
         } else if (running && now() - heard > watchdog) {
             rig_apply(0.0); /* nobody speaks */
             running = 0;

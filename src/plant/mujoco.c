@@ -18,6 +18,7 @@ mcp_status mcp_mujoco_plant(const mcp_system *s, mcp_plant_ops *ops, void **cont
 
 #include <math.h>
 #include <mujoco/mujoco.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -42,6 +43,7 @@ typedef struct {
 /* MuJoCo's own handler ends the process. This one notes the text for the thread that called; models are checked before
  * they run, so that what is left is memory and stack exhaustion. */
 static _Thread_local char trouble[256];
+static pthread_mutex_t    loading = PTHREAD_MUTEX_INITIALIZER; /* MuJoCo's handlers and its XML reader are global */
 
 static void note_error(const char *text)
 {
@@ -195,7 +197,11 @@ static mcp_status load(mujoco_plant *p, mcp_error *err)
     char           *path = mcp_path_beside(task->file, task->plant.model);
     if (!path) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a MuJoCo plant");
     trouble[0] = 0;
+    pthread_mutex_lock(&loading);
+    if (!mju_user_error) mju_user_error = note_error;
+    if (!mju_user_warning) mju_user_warning = note_warning;
     p->model = mj_loadXML(path, NULL, why, sizeof why);
+    pthread_mutex_unlock(&loading);
     for (char *c = why; *c; c++)
         if (*c == '\n') *c = ' ';
     if (p->model && !trouble[0]) p->data = mj_makeData(p->model);
@@ -226,8 +232,6 @@ mcp_status mcp_mujoco_plant(const mcp_system *s, mcp_plant_ops *ops, void **cont
     mujoco_plant *p = mcp_calloc(1, sizeof *p);
     if (!p) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a MuJoCo plant");
     p->system = s;
-    if (!mju_user_error) mju_user_error = note_error;
-    if (!mju_user_warning) mju_user_warning = note_warning;
     mcp_status st = prepare(p, err);
     if (st != MCP_OK) {
         mujoco_destroy(p);

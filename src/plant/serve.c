@@ -178,33 +178,34 @@ const char *mcp_server_answer(mcp_server *s, const char *line, int *over)
     return s->text;
 }
 
-int mcp_server_watch(mcp_server *s)
+static void halt(mcp_server *s)
 {
     double zero[MCP_MAX_INPUT] = {0};
-    if (!s->running || !(s->watchdog > 0.0) || mcp_clock() - s->heard < s->watchdog) return 0;
-    (void)s->plant->ops.stop(s->plant->context, zero, NULL);
+    if (s->running) (void)s->plant->ops.stop(s->plant->context, zero, NULL);
     s->running = 0;
+}
+
+int mcp_server_watch(mcp_server *s)
+{
+    if (!s->running || !(s->watchdog > 0.0) || mcp_clock() - s->heard < s->watchdog) return 0;
+    halt(s);
     return 1;
 }
 
 mcp_status mcp_server_run(mcp_server *s, mcp_link *l, int (*stop)(void *), void *context, mcp_error *err)
 {
-    int over = 0;
-    while (!over && !(stop && stop(context))) {
-        char      *line;
-        mcp_status st = mcp_link_receive(l, &line, mcp_clock() + 0.1, err);
-        if (st != MCP_OK) {
-            double zero[MCP_MAX_INPUT] = {0};
-            if (s->running) (void)s->plant->ops.stop(s->plant->context, zero, NULL);
-            s->running = 0;
-            return st;
-        }
+    int        over = 0;
+    mcp_status st = MCP_OK;
+    while (st == MCP_OK && !over && !(stop && stop(context))) {
+        char *line;
+        if ((st = mcp_link_receive(l, &line, mcp_clock() + 0.1, err)) != MCP_OK) break;
         if (!line) {
-            if (mcp_server_watch(s) && l->kind == MCP_LINK_DATAGRAM) return MCP_OK; /* free for another peer */
+            if (mcp_server_watch(s) && l->kind == MCP_LINK_DATAGRAM) break; /* free for another peer */
             continue;
         }
         const char *answer = mcp_server_answer(s, line, &over);
-        if (answer[0] && (st = mcp_link_send(l, answer, mcp_clock() + 1.0, err)) != MCP_OK) return st;
+        if (answer[0]) st = mcp_link_send(l, answer, mcp_clock() + 1.0, err);
     }
-    return MCP_OK;
+    halt(s);
+    return st;
 }
