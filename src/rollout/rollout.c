@@ -24,19 +24,38 @@ struct mcp_rollout {
     size_t     bytes;
 };
 
-/* Lanes such that what one GP and the policy touch in a step stays in a part of the second-level cache. */
+/* Time of a run in lanes: blocks go to whichever thread is free; a block costs its lanes and a little more. */
+static double longest_thread(int padded, int block, int threads)
+{
+    const double more = 2.0;
+    double       load[64] = {0.0}, most = 0.0;
+    int          n = threads < 64 ? threads : 64;
+    for (int first = 0; first < padded; first += block) {
+        int k = 0;
+        for (int i = 1; i < n; i++)
+            if (load[i] < load[k]) k = i;
+        load[k] += (padded - first < block ? padded - first : block) + more;
+    }
+    for (int i = 0; i < n; i++) most = fmax(most, load[i]);
+    return most;
+}
+
+/* What one GP and the policy touch in a step should stay in a part of the second-level cache; among such blocks, the one
+ * that keeps all threads busy. */
 static int automatic_block(const mcp_shape *s, int particles, int threads)
 {
-    const double budget = 320e3;
-    double       lane = 0.0;
+    const double budget = 400e3;
+    double       lane = 0.0, best = INFINITY;
+    int          block = MCP_LANES, padded = mcp_round_lanes(particles);
     for (int g = 0; g < s->ngp; g++) lane = fmax(lane, 8.0 * (double)mcp_posterior_tape(s->posterior[g], MCP_LANES) / MCP_LANES);
     lane += 8.0 * (double)mcp_program_tape(s->program[CONTROLLER], MCP_LANES) / MCP_LANES;
     int most = (int)(budget / fmax(lane, 1.0));
-    most = most < 16 ? 16 : most > 96 ? 96 : most;
-    /* as many blocks for every thread */
-    int blocks = (particles + most - 1) / most;
-    blocks = (blocks + threads - 1) / threads * threads;
-    return mcp_round_lanes((particles + blocks - 1) / blocks);
+    most = most < 24 ? 24 : most > 104 ? 104 : most;
+    for (int b = MCP_LANES; b <= most; b += MCP_LANES) {
+        double time = longest_thread(padded, b, threads);
+        if (time <= best) best = time, block = b;
+    }
+    return block;
 }
 
 static mcp_status check(const mcp_system *s, const mcp_rollout_settings *r, mcp_error *err)
