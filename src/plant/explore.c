@@ -1,6 +1,6 @@
 /* explore.c - the inputs of an exploration trial, u[T][nu]; fractions are of each input's limit L.
  *   uniform   a L (2 r - 1), a new r every `hold` samples
- *   sines     a L sum_i sin(2 pi f_i t), f_i uniform in [low, high] Hz
+ *   sines     a L sum_i sin(2 pi f_i t + p_i), f_i uniform in [low, high] Hz, p_i zero or uniform in [0, 2 pi)
  *   triangle  +-a L tri(t/P) + noise L e, period P uniform in [low, high] s; it starts at a peak of either sign, so that an
  *             input that is integrated by the plant (a motor angle moved by increments) swings about its start
  *   file      the rows of a CSV file; exploration trial k takes the k-th T rows when there are that many, else the first T
@@ -35,7 +35,9 @@ static void fill_sines(const mcp_task *t, const mcp_stream *s, int i, int T, dou
     for (int k = 0; k < T; k++) u[k * t->nu + i] = 0.0;
     for (int j = 0; j < e->sines; j++) {
         double f = e->low + (e->high - e->low) * uniform(s, j, i);
-        for (int k = 0; k < T; k++) u[k * t->nu + i] += e->amplitude * t->input[i].limit * sin(TWO_PI * f * k / t->rate);
+        double phase = e->random_phase ? TWO_PI * uniform(s, e->sines + j, i) : 0.0;
+        for (int k = 0; k < T; k++)
+            u[k * t->nu + i] += e->amplitude * t->input[i].limit * sin(TWO_PI * f * k / t->rate + phase);
     }
 }
 

@@ -102,6 +102,7 @@ typedef struct {
     int              trials;    /* exploration trials before the first policy */
     double           amplitude; /* fraction of the input limit: of each sine, of the triangle, of the uniform range */
     int              sines;     /* SINES: how many */
+    int              random_phase; /* SINES: 1 = each starts anywhere in its period, 0 = all at zero */
     double           low, high; /* SINES: frequency range in Hz; TRIANGLE: period range in s */
     double           noise;     /* TRIANGLE: white noise, fraction of the limit */
     int              hold;      /* UNIFORM: samples each value is held */
