@@ -6,16 +6,18 @@ JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
 .PHONY: build demo test bench format lint coverage install setup clean
 
-# One build folder, quiet unless something goes wrong: $(call build_in,folder,cmake options)
+# One build folder: $(call build_in,folder,cmake options[,target])
 build_in = mkdir -p $(1) && \
 	{ cmake -S . -B $(1) -G Ninja $(2) > $(1)/configure.log 2>&1 || { cat $(1)/configure.log; exit 1; }; } && \
-	cmake --build $(1) -j $(JOBS)
+	cmake --build $(1) -j $(JOBS) $(if $(3),--target $(3))
 
 build:
 	@scripts/setup build
 	@$(call build_in,$(BUILD),-DCMAKE_BUILD_TYPE=Release)
 
-demo: build
+demo:
+	@scripts/setup build
+	@$(call build_in,$(BUILD),-DCMAKE_BUILD_TYPE=Release,mcpilco_cli)
 	@rm -rf $(DEMO)
 	@$(BUILD)/mcpilco learn tasks/cartpole.yaml --seed 1 --out $(DEMO)
 	@$(BUILD)/mcpilco report $(DEMO)
