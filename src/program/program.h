@@ -7,8 +7,10 @@
  *   arithmetic + - * / ^, unary -, comparisons < <= > >= == !=, and or not, ( ), numbers, pi
  *   sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt abs sign min max clamp(x, lo, hi) sigmoid
  *   prev(x)   param(name, start)   rbf(n, feature, ...)   rbf(...)[k] (output k = 1, 2, ..)   mlp(h1, h2, .., feature, ...)
- *   (leading plain integers of mlp are the hidden layer sizes; outputs by [k] as for rbf).
- * Calls of rbf or mlp with equal arguments are one network with several outputs.
+ *   (leading plain integers of mlp are the hidden layer sizes; outputs by [k] as for rbf; min and max take 2 or more).
+ * Calls of rbf or mlp with equal arguments are one network with several outputs; a name defined as one has them too: net[2].
+ * Truth is 1 and 0, what is not 0 is true. min, max and clamp hand NaN on. A constant that is no finite number (1/0, log(-1))
+ * is an error of the text; at run time a division by zero gives infinity. Params and nets that nothing uses are left out.
  *
  * The same program is run over batches with its adjoint (particles), one sample at a time (plant), and printed as C
  * (microcontroller). */
