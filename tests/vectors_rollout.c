@@ -156,13 +156,13 @@ static char *task_text(const dims *d)
     return out;
 }
 
-static void fill(void *context, int first, int n, int ld, double *x0, double *e, double *eps, uint8_t *keep)
+static void fill(void *context, int steps, int first, int n, int ld, double *x0, double *e, double *eps, uint8_t *keep)
 {
     const dims   *d = context;
     const json_t *c = d->c, *mask = json_object_get(json_object_get(c, "dropout"), "keep");
     const json_t *x = json_object_get(c, "x0"), *noise = json_object_get(c, "measurement_noise"), *ep = json_object_get(c, "eps");
     const size_t  L = (size_t)ld, nx = json_array_size(json_array_get(x, 0)), ngp = json_array_size(json_array_get(ep, 0));
-    const size_t  ny = (size_t)d->ny, basis = (size_t)d->basis, T = (size_t)d->T;
+    const size_t  ny = (size_t)d->ny, basis = (size_t)d->basis, T = (size_t)steps;
     const int     none = !strcmp(text(c, "observer"), "none");
     for (size_t j = 0; j < (size_t)n; j++) {
         size_t m = (size_t)first + j;

@@ -128,7 +128,7 @@ static mcp_status gradient(check *c, double *worst, mcp_error *err)
     const mcp_system    *s = c->system;
     int                  steps = s->steps < 24 ? s->steps : 24;
     mcp_rollout_settings set = {.particles = PARTICLES, .steps = steps, .noisy = c->task->model.noisy};
-    mcp_stream_noise     stream = {.system = s, .seed = 1, .trial = 1, .step = 1, .steps = steps};
+    mcp_stream_noise     stream = {.system = s, .seed = 1, .trial = 1, .step = 1};
     mcp_noise            noise = mcp_noise_from_stream(&stream);
     mcp_rollout         *r = NULL;
     json_t              *groups = json_array();

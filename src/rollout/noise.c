@@ -55,19 +55,18 @@ static void starts(const mcp_stream_noise *c, int first, int n, int ld, double *
     }
 }
 
-static void fill(void *context, int first, int n, int ld, double *x0, double *e, double *eps, uint8_t *keep)
+static void fill(void *context, int steps, int first, int n, int ld, double *x0, double *e, double *eps, uint8_t *keep)
 {
     const mcp_stream_noise *c = context;
     const mcp_system       *s = c->system;
-    const int               T = c->steps > 0 ? c->steps : s->steps;
     const size_t            lanes = (size_t)ld;
     const int               activations = mcp_program_activations(s->controller);
     mcp_stream              drop = stream(c, MCP_RNG_DROPOUT);
     starts(c, first, n, ld, x0);
-    for (int t = 0; t <= T; t++) {
+    for (int t = 0; t <= steps; t++) {
         for (int i = 0; i < s->ny; i++)
             normals(c, MCP_RNG_SENSOR, t, i, first, n, e + ((size_t)t * (size_t)s->ny + (size_t)i) * lanes);
-        for (int g = 0; g < s->ngp && t < T; g++)
+        for (int g = 0; g < s->ngp && t < steps; g++)
             normals(c, MCP_RNG_MODEL, t, g, first, n, eps + ((size_t)t * (size_t)s->ngp + (size_t)g) * lanes);
         if (keep && activations > 0)
             mcp_rng_keep(&drop, (uint32_t)t, (uint32_t)first, n, activations, ld, c->dropout,

@@ -193,7 +193,7 @@ static void run_block(void *context, int task, int worker)
     const uint8_t   *keep = drop ? b->keep : NULL;
     const double     scale = drop ? 1.0 / (1.0 - c->dropout) : 1.0;
     const int        last = c->result->observed != NULL;
-    c->noise->fill(c->noise->context, first, n, b->ld, b->x0, b->e, b->eps, drop ? b->keep : NULL);
+    c->noise->fill(c->noise->context, s->T, first, n, b->ld, b->x0, b->e, b->eps, drop ? b->keep : NULL);
     mcp_block_forward(b, c->theta, n, keep, scale, c->result->gradient != NULL, last, r->cost + first, (size_t)r->padded);
     for (int j = 0; j < n; j++) r->bad[first + j] = j < live && isnan(b->bad[j]);
     if (c->result->states || c->result->observed || c->result->inputs) record_all(r, b, first, live, c->result);

@@ -13,10 +13,10 @@
 
 typedef struct mcp_rollout mcp_rollout;
 
-/* Fills the noise of particles first .. first+n-1 (n a multiple of MCP_LANES; lanes past the last particle get any
- * finite values): x0 [nx][ld], e [T+1][ny][ld], eps [T][ngp][ld], keep [T+1][activations][ld] (NULL: no dropout). */
+/* Fills the noise of particles first .. first+n-1 over T = steps (n a multiple of MCP_LANES; lanes past the last particle
+ * get any finite values): x0 [nx][ld], e [T+1][ny][ld], eps [T][ngp][ld], keep [T+1][activations][ld] (NULL: no dropout). */
 typedef struct {
-    void (*fill)(void *context, int first, int n, int ld, double *x0, double *e, double *eps, uint8_t *keep);
+    void (*fill)(void *context, int steps, int first, int n, int ld, double *x0, double *e, double *eps, uint8_t *keep);
     void *context;
 } mcp_noise;
 
@@ -59,7 +59,6 @@ typedef struct {
     uint32_t trial, step;
     double   dropout;
     int      antithetic; /* 1: particles 2k and 2k+1 mirror each other's normals; dropout stays independent */
-    int      steps;      /* T of the rollout; 0 = the system's */
 } mcp_stream_noise;
 mcp_noise mcp_noise_from_stream(mcp_stream_noise *context);
 

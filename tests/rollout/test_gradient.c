@@ -9,8 +9,7 @@ typedef struct {
 
 static double J_of(mcp_rollout *r, const fixture *f, const options *o, const double *theta, double *gradient, mcp_error *err)
 {
-    mcp_stream_noise   stream = {.system = f->system, .seed = 5, .trial = 2, .step = 9, .dropout = o->dropout, .antithetic = o->antithetic,
-                                 .steps = o->steps};
+    mcp_stream_noise   stream = {.system = f->system, .seed = 5, .trial = 2, .step = 9, .dropout = o->dropout, .antithetic = o->antithetic};
     mcp_noise          noise = mcp_noise_from_stream(&stream);
     mcp_rollout_result result = {.gradient = gradient};
     if (mcp_rollout_run(r, theta, o->dropout, &noise, &result, err) != MCP_OK) return NAN;
