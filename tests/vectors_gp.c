@@ -76,13 +76,24 @@ static double *numbers(gp_case *c, const json_t *from, const char *key, int expe
     return v;
 }
 
+/* a**b becomes a^b */
+static void powers(char *text)
+{
+    for (char *at; (at = strstr(text, "**"));) {
+        *at = '^';
+        memmove(at + 1, at + 2, strlen(at + 2) + 1);
+    }
+}
+
 /* Cuts at commas outside parentheses and compiles each piece as an output. */
 static mcp_status compile_basis(gp_case *c, const char *text)
 {
     mcp_builder *b = NULL;
     mcp_where    w = {NULL, 0, 0};
     char         name[32], *copy = strdup(text);
+    if (!copy) abort();
     mcp_status   st = mcp_builder_create(&b, &c->err);
+    powers(copy);
     for (int d = 0; d < c->D && st == MCP_OK; d++) {
         snprintf(name, sizeof name, "x%d", d);
         st = mcp_builder_input(b, name, &c->err);
