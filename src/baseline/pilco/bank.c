@@ -114,11 +114,11 @@ static int    pairs(const mcp_bank *b) { return b->E * (b->E + 1) / 2; }
 
 size_t mcp_bank_tape(const mcp_bank *b) { return (size_t)b->E * output_tape(b) + (size_t)pairs(b) * pair_tape(b); }
 
-/* One task's scratch: u, w [D][ld], g, Y [n][D], A, B, c [ld], r and a row behind it [2 ld], four matrices, three vectors. */
+/* One task's scratch: u, w [D][ld], g [n][D], Y [n+1][D], A, B, c [ld], r and two rows behind it [3 ld], matrices, vectors. */
 static size_t task_work(const mcp_bank *b)
 {
     size_t ld = (size_t)b->ld, D = (size_t)b->D;
-    return 4 * D * ld + 5 * ld + 6 * D * D + 4 * D;
+    return 4 * D * ld + 6 * ld + 6 * D * D + 5 * D;
 }
 
 size_t mcp_bank_work(const mcp_bank *b) { return (size_t)(pairs(b) + b->E) * task_work(b) + (size_t)pairs(b) + (size_t)b->E; }
@@ -188,8 +188,8 @@ static void pair_task(const job *t, int k, int a, int b2)
 {
     const mcp_bank *b = t->b;
     int             D = b->D, ld = b->ld, n = b->n;
-    double *w = t->work + (size_t)k * task_work(b), *u = w, *v = u + D * ld, *g = v + D * ld, *Y = g + D * ld, *A = Y + D * ld,
-           *B = A + ld, *c = B + ld, *r = c + ld, *R = r + 2 * ld, *T = R + D * D, *Z = T + D * D, *tmp = Z + D * D,
+    double *w = t->work + (size_t)k * task_work(b), *u = w, *v = u + D * ld, *g = v + D * ld, *Y = g + D * ld, *A = Y + D * ld + D,
+           *B = A + ld, *c = B + ld, *r = c + ld, *R = r + 3 * ld, *T = R + D * D, *Z = T + D * D, *tmp = Z + D * D,
            *z = tmp + 2 * D * D + D, logdet;
     double *dm = t->tape + (size_t)b->E * output_tape(b) + (size_t)k * pair_tape(b), *dS = dm + D;
     const double *ia = b->inv_l2 + a * D, *ib = b->inv_l2 + b2 * D;

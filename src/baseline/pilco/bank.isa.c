@@ -1,6 +1,8 @@
 /* bank.isa.c - the loops over training points of moment matching. */
 #include "baseline/pilco/bank_levels.h"
 
+#include <string.h>
+
 #include "math/simd.h"
 
 static inline double total(mcp_v v)
@@ -10,54 +12,103 @@ static inline double total(mcp_v v)
     return s;
 }
 
-/* One vector of P for row i at column j. */
-static inline mcp_v entry(const mcp_bank_rows_args *a, double Ai, const double *g, const double *weight, int j)
+/* exp for the sums below: arguments are at most about 0 here, rarely far below; within 2 units in the last place. In line,
+ * so that the sums stay in registers; below -708 it stays at exp(-708), where any weight makes nothing of it. NaN stays NaN. */
+static inline mcp_v fast_exp(mcp_v x)
 {
-    mcp_v x = mcp_v_all(Ai) + mcp_v_load(a->B + j);
-    for (int d = 0; d < a->D; d++) x += g[d] * mcp_v_load(a->w + d * a->ld + j);
-    return mcp_v_load(weight + j) * mcp_v_exp(x);
+    const double magic = 6755399441055744.0; /* 1.5 2^52: the integer part of the sum sits in its low bits */
+    mcp_vu       low = (mcp_vu)(x < -708.0), high = (mcp_vu)(x > 709.0);
+    x = (mcp_v)((low & (mcp_vu)mcp_v_all(-708.0)) | (high & (mcp_vu)mcp_v_all(709.0)) | (~(low | high) & (mcp_vu)x));
+    mcp_v  shifted = x * 1.4426950408889634 + magic, n = shifted - magic;
+    mcp_v  r = x - n * 0.6931471803691238 - n * 1.9082149292705877e-10, r2 = r * r, r4 = r2 * r2;
+    mcp_vu power = ((mcp_vu)shifted + 1023) << 52;
+    mcp_v  p0 = r * (1.0 / 6) + 0.5, p1 = r * (1.0 / 120) + 1.0 / 24, p2 = r * (1.0 / 5040) + 1.0 / 720,
+          p3 = r * (1.0 / 362880) + 1.0 / 40320, p4 = r * (1.0 / 39916800) + 1.0 / 3628800;
+    mcp_v q = (p1 * r2 + p0) + r4 * ((p3 * r2 + p2) + r4 * (p4 + r2 * (1.0 / 479001600)));
+    return (mcp_v)power * (1 + (r + r2 * q));
 }
 
-/* Sums over the columns of one row, features d .. d+3 at a time: P is read back from p, four sums share each read. */
-static inline void row_products(const mcp_bank_rows_args *a, int from, const double *p, double *Y)
+/* P for rows i and i+1. */
+static inline void two_rows(const mcp_bank_rows_args *a, int i, int from, double *p0, double *p1)
 {
-    int d = 0;
-    for (; d + 4 <= a->D; d += 4) {
-        const double *w = a->w + d * a->ld;
-        mcp_v         y0 = {0}, y1 = {0}, y2 = {0}, y3 = {0};
-        for (int j = from; j < a->ld; j += MCP_W) {
-            mcp_v v = mcp_v_load(p + j);
-            y0 += v * mcp_v_load(w + j);
-            y1 += v * mcp_v_load(w + a->ld + j);
-            y2 += v * mcp_v_load(w + 2 * a->ld + j);
-            y3 += v * mcp_v_load(w + 3 * a->ld + j);
+    const double *g0 = a->g + i * a->D, *g1 = g0 + a->D, *w0 = a->weight + (long)i * a->stride, *w1 = w0 + a->stride;
+    double        f0 = a->factor ? a->factor[i] : 1.0, f1 = a->factor ? a->factor[i + 1] : 1.0;
+    mcp_v         s0 = {0}, s1 = {0};
+    for (int j = from; j < a->ld; j += MCP_W) {
+        mcp_v b = mcp_v_load(a->B + j), x0 = a->A[i] + b, x1 = a->A[i + 1] + b;
+        for (int d = 0; d < a->D; d++) {
+            mcp_v w = mcp_v_load(a->w + d * a->ld + j);
+            x0 += g0[d] * w;
+            x1 += g1[d] * w;
         }
-        Y[d] = total(y0), Y[d + 1] = total(y1), Y[d + 2] = total(y2), Y[d + 3] = total(y3);
+        x0 = mcp_v_load(w0 + j) * fast_exp(x0);
+        x1 = mcp_v_load(w1 + j) * fast_exp(x1);
+        mcp_v_store(p0 + j, x0);
+        mcp_v_store(p1 + j, x1);
+        mcp_v_store(a->c + j, mcp_v_load(a->c + j) + (f0 * x0 + f1 * x1));
+        s0 += x0;
+        s1 += x1;
+    }
+    a->r[i] = total(s0);
+    a->r[i + 1] = total(s1);
+}
+
+static inline void one_row(const mcp_bank_rows_args *a, int i, int from, double *p)
+{
+    const double *g = a->g + i * a->D, *weight = a->weight + (long)i * a->stride;
+    double        f = a->factor ? a->factor[i] : 1.0;
+    mcp_v         sum = {0};
+    for (int j = from; j < a->ld; j += MCP_W) {
+        mcp_v x = a->A[i] + mcp_v_load(a->B + j);
+        for (int d = 0; d < a->D; d++) x += g[d] * mcp_v_load(a->w + d * a->ld + j);
+        x = mcp_v_load(weight + j) * fast_exp(x);
+        mcp_v_store(p + j, x);
+        mcp_v_store(a->c + j, mcp_v_load(a->c + j) + f * x);
+        sum += x;
+    }
+    a->r[i] = total(sum);
+}
+
+/* Y of two rows: each column of w is read once for both, two features at a time. */
+static inline void two_products(const mcp_bank_rows_args *a, int from, const double *p0, const double *p1, double *Y0, double *Y1)
+{
+    int d = 0, ld = a->ld;
+    for (; d + 3 <= a->D; d += 3) {
+        const double *u = a->w + d * ld, *v = u + ld, *w = v + ld;
+        mcp_v         u0 = {0}, u1 = {0}, v0 = {0}, v1 = {0}, w0 = {0}, w1 = {0};
+        for (int j = from; j < ld; j += MCP_W) {
+            mcp_v x0 = mcp_v_load(p0 + j), x1 = mcp_v_load(p1 + j), c = mcp_v_load(u + j);
+            u0 += x0 * c, u1 += x1 * c;
+            c = mcp_v_load(v + j);
+            v0 += x0 * c, v1 += x1 * c;
+            c = mcp_v_load(w + j);
+            w0 += x0 * c, w1 += x1 * c;
+        }
+        Y0[d] = total(u0), Y0[d + 1] = total(v0), Y0[d + 2] = total(w0);
+        Y1[d] = total(u1), Y1[d + 1] = total(v1), Y1[d + 2] = total(w1);
     }
     for (; d < a->D; d++) {
-        const double *w = a->w + d * a->ld;
-        mcp_v         y = {0};
-        for (int j = from; j < a->ld; j += MCP_W) y += mcp_v_load(p + j) * mcp_v_load(w + j);
-        Y[d] = total(y);
+        const double *w = a->w + d * ld;
+        mcp_v         y0 = {0}, y1 = {0};
+        for (int j = from; j < ld; j += MCP_W) y0 += mcp_v_load(p0 + j) * mcp_v_load(w + j), y1 += mcp_v_load(p1 + j) * mcp_v_load(w + j);
+        Y0[d] = total(y0), Y1[d] = total(y1);
     }
 }
 
 void MCP_ISA_FN(mcp_bank_rows)(const mcp_bank_rows_args *a)
 {
-    double *p = a->r + a->ld; /* a row of P, behind r */
-    for (int i = 0; i < a->n; i++) {
-        int           from = a->upper ? i / MCP_LANES * MCP_LANES : 0;
-        const double *g = a->g + i * a->D, *weight = a->weight + (long)i * a->stride;
-        double        f = a->factor ? a->factor[i] : 1.0;
-        mcp_v         sum = {0};
-        for (int j = from; j < a->ld; j += MCP_W) {
-            mcp_v v = entry(a, a->A[i], g, weight, j);
-            mcp_v_store(p + j, v);
-            mcp_v_store(a->c + j, mcp_v_load(a->c + j) + f * v);
-            sum += v;
-        }
-        a->r[i] = total(sum);
-        row_products(a, from, p, a->Y + i * a->D);
+    double *p0 = a->r + a->ld, *p1 = p0 + a->ld; /* two rows of P, behind r */
+    int     i = 0;
+    for (; i + 2 <= a->n; i += 2) {
+        int from = a->upper ? i / MCP_LANES * MCP_LANES : 0; /* i is even: both rows begin in the same group */
+        two_rows(a, i, from, p0, p1);
+        two_products(a, from, p0, p1, a->Y + i * a->D, a->Y + (i + 1) * a->D);
+    }
+    if (i < a->n) {
+        int from = a->upper ? i / MCP_LANES * MCP_LANES : 0;
+        one_row(a, i, from, p0);
+        memset(p1, 0, (size_t)a->ld * sizeof *p1);
+        two_products(a, from, p0, p1, a->Y + i * a->D, a->Y + i * a->D + a->D); /* Y has room for one row more */
     }
 }
 

@@ -1,0 +1,265 @@
+/* blackdrops.c - one policy improvement by Black-DROPS (Chatzilygeroudis, Rama, Kaushik, Goepp, Vassiliades, Mouret, "Black-box
+ * data-efficient policy search for robotics", IROS 2017): maximise the expected return of the model by CMA-ES with restarts,
+ * where every rollout samples the model's uncertainty (their equation 8 and algorithm 2).
+ *
+ * A candidate's cost is the mean over M particles and over `effort` sets of noise. All candidates of a generation see the same
+ * noise, the next generation sees other noise; a few are evaluated a second time on noise of their own, and CMA-ES raises the
+ * effort while that changes their ranks. Candidates go to threads; each is a pure function of its parameters and of the
+ * noise's numbers, so the result does not depend on how many threads there are. */
+#include "baseline/blackdrops/blackdrops.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "math/arena.h"
+#include "math/rng.h"
+#include "optim/cmaes.h"
+
+enum {
+    PARTICLES = 40,      /* per set of noise */
+    EFFORT_MAX = 4,      /* sets of noise a candidate is averaged over, at most */
+    JUDGE_SETS = 10,     /* sets by which policies of different generations are compared */
+    JUDGE_EVERY = 20,    /* generations */
+    PATIENCE = 160,      /* generations without gain before a restart or the end */
+    GENERATIONS = 800,   /* of a trial, all restarts together */
+    RESTARTS = 2,
+    DRAWS = 16           /* fresh policies: their spread scales the search */
+};
+static const double gain = 0.005;              /* smallest relative gain that counts */
+static const double sigma_fresh = 1.0, sigma_warm = 0.3; /* first step size, in units of that spread */
+static const uint32_t judge_key = 0x80000000u, second_key = 32;
+
+typedef struct {
+    const mcp_algorithm_input *in;
+    mcp_optimise_info         *info;
+    int              n, workers;      /* parameters, threads */
+    mcp_posterior  **posterior;       /* [ngp] */
+    mcp_rollout    **rollout;         /* [workers] */
+    double          *scale, *start, *best, *f, *again;
+    double           best_J;
+    int              room;            /* of f and again */
+    /* one batch of evaluations */
+    const double    *X;
+    double          *out;
+    uint32_t         key;
+    int              sets, count;
+    double           began;
+} search;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Mean cost of one candidate over the batch's sets of noise; NaN when a particle ran away. */
+static void evaluate(void *context, int k, int worker)
+{
+    search *q = context;
+    double  sum = 0;
+    for (int i = 0; i < q->sets; i++) {
+        mcp_stream_noise   noise = {.system = q->in->system, .seed = q->in->seed, .trial = q->in->number, .step = q->key + (uint32_t)i};
+        mcp_noise          fill = mcp_noise_from_stream(&noise);
+        mcp_rollout_result r = {0};
+        if (mcp_rollout_run(q->rollout[worker], q->X + (size_t)k * (size_t)q->n, 0, &fill, &r, NULL) != MCP_OK) r.J = NAN;
+        sum += r.J;
+    }
+    q->out[k] = sum / q->sets;
+}
+
+static void evaluate_all(search *q, int count, const double *X, uint32_t key, int sets, double *out)
+{
+    q->X = X, q->key = key, q->sets = sets, q->out = out;
+    mcp_pool_run(q->in->pool, count, evaluate, q);
+}
+
+/* Cost on the one set of noise by which policies of different generations are compared: a task each, added in order. */
+static void evaluate_set(void *context, int k, int worker)
+{
+    search            *q = context;
+    mcp_stream_noise   noise = {.system = q->in->system, .seed = q->in->seed, .trial = q->in->number, .step = judge_key + (uint32_t)k};
+    mcp_noise          fill = mcp_noise_from_stream(&noise);
+    mcp_rollout_result r = {0};
+    q->out[k] = mcp_rollout_run(q->rollout[worker], q->X, 0, &fill, &r, NULL) == MCP_OK ? r.J : NAN;
+}
+
+static double judge(search *q, const double *theta)
+{
+    double J[JUDGE_SETS], sum = 0;
+    q->X = theta, q->out = J;
+    mcp_pool_run(q->in->pool, JUDGE_SETS, evaluate_set, q);
+    for (int k = 0; k < JUDGE_SETS; k++) sum += J[k];
+    return sum / JUDGE_SETS;
+}
+
+/* A policy that may become the answer. Returns 1 for a gain that counts. */
+static int consider(search *q, const double *theta)
+{
+    double J = judge(q, theta), before = q->best_J;
+    if (!(J < before)) return 0;
+    q->best_J = J;
+    memcpy(q->best, theta, (size_t)q->n * sizeof *theta);
+    return !isfinite(before) || before - J > gain * fabs(before);
+}
+
+/* Spread of each parameter over fresh policies: what a step of size one should mean. */
+static mcp_status find_scale(search *q, mcp_error *err)
+{
+    const mcp_algorithm_input *in = q->in;
+    double                    *draw = mcp_calloc(2 * (size_t)q->n, sizeof *draw), *mean = draw + q->n;
+    mcp_status                 st = draw ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "black-drops: out of memory");
+    memset(q->scale, 0, (size_t)q->n * sizeof *q->scale);
+    for (uint32_t k = 0; k < DRAWS && st == MCP_OK; k++) {
+        if ((st = mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, 1000 + k, draw, err)) != MCP_OK) break;
+        for (int i = 0; i < q->n; i++) {
+            double d = draw[i] - mean[i];
+            mean[i] += d / (k + 1);
+            q->scale[i] += d * (draw[i] - mean[i]);
+        }
+    }
+    double typical = 0;
+    for (int i = 0; st == MCP_OK && i < q->n; i++) q->scale[i] = sqrt(q->scale[i] / (DRAWS - 1)), typical = fmax(typical, q->scale[i]);
+    /* what every fresh policy has alike (log length-scales, scalar parameters) may still move by a few tenths */
+    for (int i = 0; st == MCP_OK && i < q->n; i++)
+        if (!(q->scale[i] > 1e-6 * typical)) q->scale[i] = 0.3;
+    mcp_free(draw);
+    return st;
+}
+
+/* Generations until the strategy stops, patience or the budget ends, or the caller says so. */
+static mcp_status run_strategy(search *q, mcp_cmaes *c, int *generation, int *stop, mcp_error *err)
+{
+    int        waited = 0;
+    mcp_status st = MCP_OK;
+    while (st == MCP_OK && *generation < GENERATIONS && waited < PATIENCE && !mcp_cmaes_stopped(c) && !*stop) {
+        int           l = mcp_cmaes_population(c), second = mcp_cmaes_reevaluations(c), sets = (int)ceil(mcp_cmaes_effort(c));
+        const double *X = mcp_cmaes_ask(c);
+        uint32_t      key = 64u * (uint32_t)(*generation + 1);
+        double        low = INFINITY;
+        evaluate_all(q, l, X, key, sets, q->f);
+        evaluate_all(q, second, X, key + second_key, sets, q->again);
+        for (int k = 0; k < l; k++) low = q->f[k] < low ? q->f[k] : low;
+        if ((st = mcp_cmaes_tell(c, q->f, q->again, err)) != MCP_OK) break;
+        q->info->history[*generation] = low;
+        q->info->rate_history[(*generation)++] = mcp_cmaes_sigma(c);
+        waited++;
+        if (*generation % JUDGE_EVERY == 0 && consider(q, mcp_cmaes_mean(c))) waited = 0;
+        if (q->in->progress) {
+            mcp_progress p = {.step = *generation, .steps_max = GENERATIONS, .cost = low, .best = q->best_J, .step_size = mcp_cmaes_sigma(c),
+                              .seconds = now() - q->began};
+            *stop = q->in->progress(q->in->progress_context, &p);
+        }
+    }
+    return st;
+}
+
+static mcp_status grow(search *q, int population, mcp_error *err)
+{
+    if (population <= q->room) return MCP_OK;
+    double *f = mcp_realloc(q->f, 2 * (size_t)population * sizeof *f);
+    if (!f) return mcp_fail(err, MCP_ERR_MEMORY, "black-drops: out of memory for %d candidates", population);
+    q->f = f;
+    q->again = f + population;
+    q->room = population;
+    return MCP_OK;
+}
+
+static mcp_status optimise(search *q, mcp_error *err)
+{
+    const mcp_algorithm_input *in = q->in;
+    mcp_cmaes_settings         s;
+    mcp_cmaes                 *c = NULL;
+    mcp_status                 st;
+    int                        generation = 0, stop = 0;
+    mcp_cmaes_settings_default(&s);
+    s.sigma = in->warm ? sigma_warm : sigma_fresh;
+    s.scale = q->scale;
+    s.effort_max = EFFORT_MAX;
+    s.seed = in->seed;
+    s.trial = in->number;
+    if ((st = mcp_cmaes_create(&c, q->n, q->start, &s, err)) != MCP_OK) return st;
+    for (int restart = 0; st == MCP_OK; restart++) {
+        if ((st = grow(q, mcp_cmaes_population(c), err)) != MCP_OK) break;
+        if ((st = run_strategy(q, c, &generation, &stop, err)) != MCP_OK) break;
+        consider(q, mcp_cmaes_mean(c));
+        if (restart == RESTARTS || stop || generation >= GENERATIONS) break;
+        st = mcp_cmaes_restart(c, q->best, err);
+        q->info->restarts++;
+    }
+    q->info->steps = generation;
+    q->info->outcome = stop ? MCP_INTERRUPTED : generation >= GENERATIONS ? MCP_STEPS_MAX : MCP_CONVERGED;
+    mcp_cmaes_free(c);
+    return st;
+}
+
+static mcp_status prepare(search *q, mcp_error *err)
+{
+    const mcp_algorithm_input *in = q->in;
+    const mcp_model_settings  *m = &in->system->task->model;
+    mcp_posterior_settings     p = {.type = (mcp_posterior_type)m->posterior, .tolerance = m->tolerance, .points_max = m->points_max};
+    mcp_rollout_settings       r = {.particles = PARTICLES, .steps = in->system->steps, .true_state = 1, .noisy = m->noisy};
+    mcp_status                 st = MCP_OK;
+    size_t                     n = (size_t)q->n;
+    q->posterior = mcp_calloc((size_t)in->system->ngp + 1, sizeof *q->posterior);
+    q->rollout = mcp_calloc((size_t)q->workers, sizeof *q->rollout);
+    q->scale = mcp_calloc(3 * n, sizeof *q->scale);
+    q->info->history = mcp_calloc(GENERATIONS, sizeof(double));
+    q->info->rate_history = mcp_calloc(GENERATIONS, sizeof(double));
+    if (!q->posterior || !q->rollout || !q->scale || !q->info->history || !q->info->rate_history)
+        return mcp_fail(err, MCP_ERR_MEMORY, "black-drops: out of memory");
+    q->start = q->scale + n;
+    q->best = q->start + n;
+    for (int g = 0; g < in->system->ngp && st == MCP_OK; g++) {
+        mcp_posterior_info info;
+        st = mcp_posterior_create(&q->posterior[g], in->gp[g], &p, mcp_isa_level(), &info, err);
+        if (st == MCP_OK && info.points > q->info->points) q->info->points = info.points;
+    }
+    for (int w = 0; w < q->workers && st == MCP_OK; w++) st = mcp_rollout_create(&q->rollout[w], in->system, q->posterior, &r, NULL, err);
+    return st;
+}
+
+static void release(search *q)
+{
+    for (int w = 0; q->rollout && w < q->workers; w++) mcp_rollout_free(q->rollout[w]);
+    for (int g = 0; q->posterior && g < q->in->system->ngp; g++) mcp_posterior_free(q->posterior[g]);
+    mcp_free(q->rollout);
+    mcp_free(q->posterior);
+    mcp_free(q->scale);
+    mcp_free(q->f);
+}
+
+mcp_status mcp_blackdrops_check(const mcp_system *s, mcp_error *err)
+{
+    int n = mcp_program_params(s->controller);
+    if (n < 1) return mcp_fail(err, MCP_ERR_TASK, "black-drops: the policy has no parameters; use mlp(10, ...), rbf(10, ...) or param(...) in it");
+    if (n > 1000)
+        return mcp_fail(err, MCP_ERR_TASK, "black-drops: %d policy parameters are too many for CMA-ES; write the policy with a small network, e.g. "
+                        "mlp(10, ...) or rbf(10, ...)", n);
+    return MCP_OK;
+}
+
+mcp_status mcp_blackdrops_improve(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info, mcp_error *err)
+{
+    search     q = {.in = in, .info = info, .n = mcp_program_params(in->system->controller), .best_J = INFINITY, .began = now()};
+    mcp_status st;
+    q.workers = mcp_pool_threads(in->pool);
+    *info = (mcp_optimise_info){.check_cosine = NAN, .tolerance = in->system->task->model.tolerance};
+    if ((st = mcp_blackdrops_check(in->system, err)) != MCP_OK) return st;
+    if ((st = prepare(&q, err)) == MCP_OK && (st = find_scale(&q, err)) == MCP_OK) {
+        if (in->warm) memcpy(q.start, theta, (size_t)q.n * sizeof *theta);
+        else st = mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, 0, q.start, err);
+    }
+    if (st == MCP_OK) {
+        consider(&q, q.start);
+        info->cost_first = q.best_J;
+        if ((st = optimise(&q, err)) == MCP_OK && !isfinite(q.best_J))
+            st = mcp_fail(err, MCP_ERR_NUMERIC, "black-drops: no policy has a finite cost on the model");
+        info->cost_last = q.best_J;
+        if (st == MCP_OK) memcpy(theta, q.best, (size_t)q.n * sizeof *theta);
+    }
+    info->seconds = now() - q.began;
+    release(&q);
+    return st;
+}

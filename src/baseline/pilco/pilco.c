@@ -1,0 +1,269 @@
+/* pilco.c - one policy improvement by PILCO: the task's trained GPs into a bank, the horizon's expected cost and gradient
+ * into BFGS.
+ *
+ * The search works on what the authors' code searches: the policy as the mean of a GP with pseudo-targets y,
+ *   w = (K + 0.01^2 I)^-1 y,  K_ij = phi_i(c_j),      y = (K + 0.01^2 I) w  back from the weights of the policy program,
+ * with centres c and log length-scales free as well. phi = exp(-sum ((f-c)/l)^2), so lambda = l^2/2 in moments.h. */
+#include "baseline/pilco/pilco.h"
+
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+#include "baseline/pilco/bfgs.h"
+#include "baseline/pilco/horizon.h"
+#include "baseline/pilco/recognise.h"
+#include "math/arena.h"
+#include "math/linalg.h"
+#include "math/rng.h"
+
+enum { LINE_SEARCHES = 150, EVALUATIONS = 20 };
+static const double target_noise = 0.01;
+
+typedef struct {
+    const mcp_algorithm_input *in;
+    mcp_pilco_plan             plan;
+    mcp_bank                  *bank;
+    mcp_horizon               *horizon;
+    mcp_optimise_info         *info;
+    void                      *block;
+    double *x, *best;                                    /* y [nu][b], c [b][f], log l [f] */
+    double *w, *lambda, *w_bar, *lambda_bar, *L, *K, *K_bar; /* [nu][b], [f], .. , [b][b] x 3 */
+    double  began, first;
+} search;
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static int params(const search *q)
+{
+    const mcp_horizon_problem *p = &q->plan.p;
+    return p->nu * p->basis + p->basis * p->features + p->features;
+}
+
+static size_t layout(search *q, char *mem)
+{
+    mcp_arena                  a = {.base = mem};
+    const mcp_horizon_problem *p = &q->plan.p;
+    size_t                     b = (size_t)p->basis, f = (size_t)p->features, nu = (size_t)p->nu;
+    q->x = mcp_arena_doubles(&a, (size_t)params(q));
+    q->best = mcp_arena_doubles(&a, (size_t)params(q));
+    q->w = mcp_arena_doubles(&a, nu * b);
+    q->lambda = mcp_arena_doubles(&a, f);
+    q->w_bar = mcp_arena_doubles(&a, nu * b);
+    q->lambda_bar = mcp_arena_doubles(&a, f);
+    q->L = mcp_arena_doubles(&a, b * b);
+    q->K = mcp_arena_doubles(&a, b * b);
+    q->K_bar = mcp_arena_doubles(&a, b * b);
+    return a.used;
+}
+
+/* K (without noise) of the centres and log lengths in x. */
+static void kernel(const search *q, const double *x, double *K)
+{
+    const mcp_horizon_problem *p = &q->plan.p;
+    int                        b = p->basis, f = p->features;
+    const double              *c = x + p->nu * b, *log_l = c + b * f;
+    for (int i = 0; i < b; i++)
+        for (int j = 0; j < b; j++) {
+            double d = 0;
+            for (int k = 0; k < f; k++) d += pow((c[i * f + k] - c[j * f + k]) * exp(-log_l[k]), 2);
+            K[i * b + j] = exp(-d);
+        }
+}
+
+/* Weights and lambda from x; L is left with the Cholesky factor. */
+static mcp_status unfold(search *q, const double *x)
+{
+    const mcp_horizon_problem *p = &q->plan.p;
+    int                        b = p->basis, f = p->features;
+    const double              *log_l = x + p->nu * b + b * f;
+    mcp_status                 st;
+    kernel(q, x, q->K);
+    memcpy(q->L, q->K, (size_t)(b * b) * sizeof *q->L);
+    for (int i = 0; i < b; i++) q->L[i * b + i] += target_noise * target_noise;
+    if ((st = mcp_cholesky(b, q->L, b, NULL)) != MCP_OK) return st;
+    memcpy(q->w, x, (size_t)(p->nu * b) * sizeof *q->w);
+    mcp_cholesky_solve(b, q->L, b, p->nu, q->w);
+    for (int k = 0; k < f; k++) q->lambda[k] = 0.5 * exp(2 * log_l[k]);
+    return MCP_OK;
+}
+
+/* Through w = A^-1 y: y_bar = A^-1 w_bar, A_bar = -y_bar w^T; through lambda = l^2/2. c_bar is already in g. */
+static void fold_gradient(search *q, const double *x, double *g)
+{
+    const mcp_horizon_problem *p = &q->plan.p;
+    int                        b = p->basis, f = p->features, nu = p->nu;
+    const double              *c = x + nu * b, *log_l = c + b * f;
+    double                    *c_bar = g + nu * b, *l_bar = c_bar + b * f;
+    memcpy(g, q->w_bar, (size_t)(nu * b) * sizeof *g);
+    mcp_cholesky_solve(b, q->L, b, nu, g);
+    for (int k = 0; k < f; k++) l_bar[k] = 2 * q->lambda[k] * q->lambda_bar[k];
+    for (int i = 0; i < b; i++)
+        for (int j = 0; j < b; j++) {
+            double k_bar = 0;
+            for (int a = 0; a < nu; a++) k_bar -= g[a * b + i] * q->w[a * b + j];
+            k_bar *= q->K[i * b + j];
+            for (int k = 0; k < f; k++) {
+                double il2 = exp(-2 * log_l[k]), d = c[i * f + k] - c[j * f + k];
+                c_bar[i * f + k] -= 2 * k_bar * d * il2;
+                c_bar[j * f + k] += 2 * k_bar * d * il2;
+                l_bar[k] += 2 * k_bar * d * d * il2;
+            }
+        }
+}
+
+static double value(void *context, const double *x, double *g)
+{
+    search                    *q = context;
+    const mcp_horizon_problem *p = &q->plan.p;
+    double                     J;
+    const double              *c = x + p->nu * p->basis;
+    for (int k = 0; k < p->features; k++)
+        if (!(fabs(c[p->basis * p->features + k]) < 20)) return INFINITY;
+    if (unfold(q, x) != MCP_OK) return INFINITY;
+    if (mcp_horizon_run(q->horizon, q->w, c, q->lambda, &J, NULL, q->w_bar, g + p->nu * p->basis, q->lambda_bar, NULL) != MCP_OK)
+        return INFINITY;
+    fold_gradient(q, x, g);
+    return J;
+}
+
+static int note(void *context, int searches, double f, double norm, double step)
+{
+    search *q = context;
+    q->info->history[searches - 1] = f;
+    q->info->rate_history[searches - 1] = step;
+    if (!q->in->progress) return 0;
+    mcp_progress p = {.step = searches, .steps_max = LINE_SEARCHES, .cost = f, .best = f, .step_size = step, .gradient_norm = norm,
+                      .seconds = now() - q->began};
+    return q->in->progress(q->in->progress_context, &p);
+}
+
+/* The task's GPs: l becomes l/sqrt 2 in the kernel with the 1/2. */
+static mcp_status make_bank(search *q, mcp_error *err)
+{
+    const mcp_pairs *d = q->in->pairs;
+    int              D = d->nf, E = d->ngp;
+    double          *hyper = mcp_calloc((size_t)(E * (D + 2)), sizeof *hyper);
+    mcp_status       st;
+    if (!hyper) return mcp_fail(err, MCP_ERR_MEMORY, "pilco: out of memory");
+    for (int e = 0; e < E; e++) {
+        const double *h = mcp_gp_hyper(q->in->gp[e]);
+        for (int k = 0; k < D; k++) hyper[e * (D + 2) + k] = h[1 + k] - 0.5 * M_LN2;
+        hyper[e * (D + 2) + D] = h[0];
+        hyper[e * (D + 2) + D + 1] = h[1 + D];
+    }
+    st = mcp_bank_create(&q->bank, d->n, D, E, d->X, d->Y, hyper, mcp_isa_level(), err);
+    mcp_free(hyper);
+    return st;
+}
+
+/* From the weights of the policy program. */
+static void from_theta(search *q, const double *theta)
+{
+    const mcp_pilco_plan      *l = &q->plan;
+    const mcp_horizon_problem *p = &l->p;
+    int                        b = p->basis, f = p->features;
+    const double              *w = theta + l->weights;
+    memcpy(q->x + p->nu * b, theta + l->centres, (size_t)(b * f) * sizeof *theta);
+    memcpy(q->x + p->nu * b + b * f, theta + l->lengths, (size_t)f * sizeof *theta);
+    kernel(q, q->x, q->K);
+    for (int a = 0; a < p->nu; a++)
+        for (int i = 0; i < b; i++) {
+            double s = target_noise * target_noise * w[a * b + i];
+            for (int j = 0; j < b; j++) s += q->K[i * b + j] * w[a * b + j];
+            q->x[a * b + i] = s;
+        }
+}
+
+static mcp_status to_theta(search *q, double *theta, mcp_error *err)
+{
+    const mcp_pilco_plan      *l = &q->plan;
+    const mcp_horizon_problem *p = &l->p;
+    int                        b = p->basis, f = p->features;
+    if (unfold(q, q->x) != MCP_OK) return mcp_fail(err, MCP_ERR_NUMERIC, "pilco: the policy's basis functions coincide");
+    memcpy(theta + l->weights, q->w, (size_t)(p->nu * b) * sizeof *theta);
+    memcpy(theta + l->centres, q->x + p->nu * b, (size_t)(b * f) * sizeof *theta);
+    memcpy(theta + l->lengths, q->x + p->nu * b + b * f, (size_t)f * sizeof *theta);
+    return MCP_OK;
+}
+
+/* Pseudo-targets 0.1 N(0, 1); pseudo-inputs at states drawn from those visited; length-scales one deviation of each feature
+ * over them (the authors draw inputs from the start and give length-scales by hand). */
+static void fresh(search *q, uint32_t draw)
+{
+    const mcp_algorithm_input *in = q->in;
+    const mcp_horizon_problem *p = &q->plan.p;
+    int                        b = p->basis, f = p->features;
+    double                    *c = q->x + p->nu * b, *log_l = c + b * f;
+    mcp_rand                   r = mcp_rand_make(in->seed, in->number, draw, MCP_RNG_POLICY);
+    for (int i = 0; i < p->nu * b; i++) q->x[i] = 0.1 * mcp_rand_normal(&r);
+    for (int k = 0; k < f; k++) {
+        int    v = p->feature[k];
+        double mean = 0, second = 0;
+        for (int i = 0; i < in->visits + b; i++) {
+            int           at = i < in->visits ? i : (int)(mcp_rand_uniform(&r) * in->visits);
+            const double *x = in->visited + (size_t)at * (size_t)p->nx;
+            double        a = v < p->nx ? x[v] : (v - p->nx) % 2 ? cos(x[p->angle[(v - p->nx) / 2]]) : sin(x[p->angle[(v - p->nx) / 2]]);
+            a *= p->feature_scale[k];
+            if (i < in->visits) mean += a / in->visits, second += a * a / in->visits;
+            else c[(i - in->visits) * f + k] = a;
+        }
+        log_l[k] = 0.5 * log(fmax(second - mean * mean, 1e-4)) + 0.5 * M_LN2;
+    }
+}
+
+mcp_status mcp_pilco_check(const mcp_system *s, mcp_error *err)
+{
+    mcp_pilco_plan plan;
+    mcp_status     st = mcp_pilco_recognise(&plan, s, err);
+    if (st == MCP_OK) mcp_pilco_plan_free(&plan);
+    return st;
+}
+
+static mcp_status improve(search *q, double *theta, mcp_error *err)
+{
+    mcp_bfgs_settings s = {.searches_max = LINE_SEARCHES, .evaluations_max = EVALUATIONS, .tolerance = 1e-8};
+    mcp_bfgs_info     b;
+    mcp_status        st;
+    q->info->history = mcp_calloc(LINE_SEARCHES + 1, sizeof(double));
+    q->info->rate_history = mcp_calloc(LINE_SEARCHES + 1, sizeof(double));
+    if (!q->info->history || !q->info->rate_history) return mcp_fail(err, MCP_ERR_MEMORY, "pilco: out of memory");
+    if (q->in->warm) from_theta(q, theta);
+    else fresh(q, 0);
+    q->first = value(q, q->x, q->best);
+    for (uint32_t draw = 1; !isfinite(q->first) && draw < 10; draw++) {
+        fresh(q, draw);
+        q->first = value(q, q->x, q->best);
+        q->info->restarts++;
+    }
+    if ((st = mcp_bfgs(params(q), q->x, value, note, q, &s, &b, err)) != MCP_OK) return st;
+    q->info->outcome = b.stopped ? MCP_INTERRUPTED : b.converged ? MCP_CONVERGED : MCP_STEPS_MAX;
+    q->info->steps = b.searches;
+    q->info->cost_first = q->first;
+    q->info->cost_last = b.f;
+    return to_theta(q, theta, err);
+}
+
+mcp_status mcp_pilco_improve(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info, mcp_error *err)
+{
+    search     q = {.in = in, .info = info, .began = now()};
+    mcp_status st;
+    *info = (mcp_optimise_info){.check_cosine = NAN, .points = in->pairs->n};
+    if ((st = mcp_pilco_recognise(&q.plan, in->system, err)) != MCP_OK) return st;
+    if ((st = make_bank(&q, err)) == MCP_OK && (st = mcp_horizon_create(&q.horizon, &q.plan.p, q.bank, in->pool, err)) == MCP_OK &&
+        (st = mcp_block_alloc(&q.block, layout(&q, NULL), err)) == MCP_OK) {
+        layout(&q, q.block);
+        st = improve(&q, theta, err);
+    }
+    info->seconds = now() - q.began;
+    mcp_horizon_free(q.horizon);
+    mcp_bank_free(q.bank);
+    mcp_block_free(q.block);
+    mcp_pilco_plan_free(&q.plan);
+    return st;
+}
