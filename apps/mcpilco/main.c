@@ -20,6 +20,7 @@ static const verb verbs[] = {
     {"report", cmd_report, "one page that shows a run or a study"},
     {"plot", cmd_plot, "a figure of a run or a study as SVG, PDF or PNG"},
     {"study", cmd_study, "many seeds of many variants, over threads or MPI ranks"},
+    {"export", cmd_export, "the controller of a run as C, Python and JSON"},
     {"check", cmd_check, "is a task file right: messages, compiled step, gradient, time"},
     {"plant", cmd_plant, "serve a task's simulated plant over a wire: standard input and output, TCP, UDP, serial line"},
     {"machine", cmd_machine, "say what was found here: instruction set, BLAS, cores"},

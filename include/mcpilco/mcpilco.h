@@ -2,6 +2,7 @@
 #ifndef MCPILCO_MCPILCO_H
 #define MCPILCO_MCPILCO_H
 
+#include "mcpilco/controller.h"
 #include "mcpilco/error.h"
 #include "mcpilco/gp.h"
 #include "mcpilco/learn.h"

@@ -120,6 +120,9 @@ mcp_status mcp_program_print_c(const mcp_program *p, const double *theta, const 
 /* The declarations alone: body of a header (no include guard), to go with settings.include. */
 mcp_status mcp_program_print_declarations(const mcp_program *p, const mcp_print_settings *s, char **text, mcp_error *err);
 
+/* The same as a Python module, standard library only: class Program with reset() and step(inputs) -> outputs. */
+mcp_status mcp_program_print_python(const mcp_program *p, const double *theta, char **text, mcp_error *err);
+
 /* Operations of one sample after the first, for cost estimates. */
 typedef struct {
     long add, multiply, divide, compare, call; /* call: libm functions, sqrt included */

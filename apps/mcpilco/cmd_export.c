@@ -1,0 +1,73 @@
+/* cmd_export.c - mcpilco export: observer and policy of a run as C, Python and JSON. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "commands.h"
+#include "export/export.h"
+#include "options.h"
+#include "run_args.h"
+#include "term.h"
+
+/* The task's name as a C name. */
+static void c_name(char *out, size_t size, const char *name)
+{
+    size_t n = 0;
+    if (isdigit((unsigned char)name[0]) && n + 1 < size) out[n++] = '_';
+    for (const char *c = name; *c && n + 1 < size && n < 40; c++) out[n++] = (char)(isalnum((unsigned char)*c) ? *c : '_');
+    out[n] = '\0';
+}
+
+int cmd_export(int argc, char **argv)
+{
+    const char  *folder[1], *out = NULL, *prefix = NULL;
+    int          trial = 0, single = 0, full = 0, json = 0;
+    const option options[] = {
+        {"--out", OPTION_TEXT, &out, 0, 0, "DIR", "folder for the files (controller)", "-o"},
+        {"--trial", OPTION_INT, &trial, 1, 999, "K", "policy of this trial (the last)", NULL},
+        {"--prefix", OPTION_TEXT, &prefix, 0, 0, "NAME", "of files and functions (the task's name)", NULL},
+        {"--float", OPTION_FLAG, &single, 0, 0, NULL, "single precision: for microcontrollers whose FPU has no double", NULL},
+        {"--double", OPTION_FLAG, &full, 0, 0, NULL, "double precision (the usual)", NULL},
+        {"--json", OPTION_FLAG, &json, 0, 0, NULL, "size and operation counts as JSON", NULL},
+    };
+    const command verb = {
+        .verb = "export", .synopsis = "RUN [options]", .options = options, .count = sizeof options / sizeof *options, .least = 1, .most = 1, .positional = folder,
+        .about = "Writes the controller of a run, observer and policy together, as C99 without allocation and with libm only, with a\n"
+                 "header that says rate, units, order of signals and limits, a self-test made of the recorded trial and a Makefile; the\n"
+                 "same as a Python module and as JSON.",
+        .examples = "  mcpilco export runs/cartpole-1 -o controller && make -C controller check\n"
+                    "  mcpilco export runs/cartpole-1 --float --prefix swingup -o firmware/swingup\n",
+    };
+    mcp_run        *r;
+    mcp_error       err;
+    mcp_export_info info;
+    char            name[64];
+    int             code = options_parse(&verb, argc, argv);
+    if (code != OPTIONS_GO) return code;
+    if (single && full) {
+        fprintf(stderr, "mcpilco export: --float and --double exclude each other\n");
+        return 2;
+    }
+    if (!out) out = "controller";
+    if ((code = open_run("export", folder[0], &r))) return code;
+    const mcp_run_item *it = pick_policy("export", r, trial);
+    c_name(name, sizeof name, r->task->name);
+    mcp_export_settings s = {.prefix = prefix ? prefix : name, .single = single};
+    if (!it) code = 1;
+    else if (mcp_export_controller(r, it, out, &s, &info, &err) != MCP_OK) code = term_error("export", &err);
+    else {
+        const mcp_program_cost *o = &info.operations;
+        if (json)
+            printf("{\"folder\": \"%s\", \"prefix\": \"%s\", \"precision\": \"%s\", \"table_bytes\": %zu, \"state_bytes\": %zu, \"add\": %ld, \"multiply\": %ld, "
+                   "\"divide\": %ld, \"compare\": %ld, \"libm_calls\": %ld, \"selftest_samples\": %d, \"selftest_tolerance\": %g}\n",
+                   out, s.prefix, single ? "float" : "double", info.table_bytes, info.state_bytes, o->add, o->multiply, o->divide, o->compare, o->call,
+                   info.samples, info.tolerance);
+        else
+            printf("%s/%s.h, %s.c, %s_selftest.c, Makefile, %s.py, %s.json\ntrial %d's controller in %s precision at %g Hz: tables %zu bytes, memory %zu bytes\n"
+                   "per sample: %ld additions, %ld multiplications, %ld divisions, %ld comparisons, %ld calls of libm\ncheck it: make -C %s check\n",
+                   out, s.prefix, s.prefix, s.prefix, s.prefix, s.prefix, it->info.number, single ? "single" : "double", r->task->rate, info.table_bytes,
+                   info.state_bytes, o->add, o->multiply, o->divide, o->compare, o->call, out);
+    }
+    mcp_run_free(r);
+    return code;
+}

@@ -1,0 +1,28 @@
+/* export.h - observer and policy of a trial as files that need nothing of us.
+ *
+ *   PREFIX.h PREFIX.c        C99, static memory, libm only: PREFIX_reset, PREFIX_control (and PREFIX_step, the bare program)
+ *   PREFIX_selftest.c        runs recorded trials through it and compares; exit code 0 = as recorded
+ *   Makefile                 make check
+ *   PREFIX.py                the same controller in Python, standard library only; run it to self-test
+ *   PREFIX.json              parameters, names, rate and limits as data */
+#ifndef MCP_EXPORT_H
+#define MCP_EXPORT_H
+
+#include "learn/run.h"
+
+typedef struct {
+    const char *prefix; /* a C name */
+    int         single; /* 1: float */
+} mcp_export_settings;
+
+typedef struct {
+    mcp_program_cost operations;
+    size_t           table_bytes, state_bytes; /* constants (flash), memory between samples (RAM) */
+    int              samples;                  /* in the self-test */
+    double           tolerance;                /* of the self-test, in units of each command's limit */
+} mcp_export_info;
+
+mcp_status mcp_export_controller(const mcp_run *r, const mcp_run_item *it, const char *folder, const mcp_export_settings *s,
+                                 mcp_export_info *info, mcp_error *err);
+
+#endif

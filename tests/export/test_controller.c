@@ -1,0 +1,99 @@
+/* The embedded controller gives the commands that the plant's own loop recorded, and survives bad numbers. */
+#include "mcpilco/controller.h"
+
+#include <unistd.h>
+
+#include "learn/run.h"
+#include "mcpilco/learn.h"
+#include "test.h"
+
+static const char folder[] = "controller-run";
+
+static int learn_once(void)
+{
+    const char *const  set[] = {"optimise.particles=24", "optimise.steps_first=10", "measured.theta.wraps=yes", "inputs.u.slew=20"};
+    mcp_task          *task;
+    mcp_learner       *l = NULL;
+    mcp_learn_settings s;
+    mcp_learn_info     info;
+    mcp_error          err;
+    if (system("rm -rf controller-run")) return 0;
+    if (mcp_task_load(&task, TEST_SOURCE_DIR "/tasks/pendulum.yaml", set, 4, &err) != MCP_OK) return 0;
+    mcp_learn_settings_default(&s);
+    s.folder = folder, s.seed = 3, s.threads = 1, s.overrides = set, s.override_count = 4;
+    mcp_status st = mcp_learner_create(&l, task, &s, &err);
+    while (st == MCP_OK && mcp_learner_trials(l) < 1) st = mcp_learner_trial(l, &info, &err);
+    if (l) mcp_learner_close(l, "finished", NULL);
+    mcp_learner_free(l);
+    mcp_task_free(task);
+    if (st != MCP_OK) printf("%s\n", err.text);
+    return st == MCP_OK;
+}
+
+CASE(step_gives_the_recorded_commands)
+{
+    mcp_controller     *c;
+    mcp_controller_info info;
+    mcp_run            *r;
+    REQUIRE_OK(mcp_controller_load(&c, folder, 0, err));
+    REQUIRE_OK(mcp_run_open(&r, folder, NULL, err));
+    mcp_controller_describe(c, &info);
+    CHECK(info.rate == 20 && info.measured == 1 && info.commands == 1 && info.states == 2);
+    CHECK(!strcmp(mcp_controller_measured_name(c, 0), "theta") && !mcp_controller_measured_name(c, 1));
+    CHECK(!strcmp(mcp_controller_command_name(c, 0), "u") && mcp_controller_command_limit(c, 0) == 2.5);
+    const mcp_trial *t = mcp_run_trial(r, 1)->trial;
+    for (int again = 0; again < 2; again++) { /* reset makes it new */
+        mcp_controller_reset(c);
+        for (int i = 0; i + 1 < t->samples; i++) {
+            double u, z[2], y = remainder(t->measured[i], 2 * acos(-1)); /* as the wrapping sensor gives it */
+            CHECK(mcp_controller_step(c, &y, &u, z) == 0);
+            CHECK_CLOSE(u, t->input[i], 1e-12, 1e-12);
+            CHECK_CLOSE(z[1], t->observed[2 * i + 1], 1e-9, 1e-9);
+        }
+    }
+    mcp_run_free(r);
+    mcp_controller_free(c);
+}
+
+CASE(a_bad_measurement_gives_zero_and_is_forgotten)
+{
+    mcp_controller *a, *b;
+    double          u, v, y[] = {0.1, 0.12, 0.15}, bad = NAN;
+    REQUIRE_OK(mcp_controller_load(&a, folder, 1, err));
+    REQUIRE_OK(mcp_controller_load(&b, folder, 1, err));
+    mcp_controller_reset(a);
+    mcp_controller_reset(b);
+    mcp_controller_step(a, &y[0], &u, NULL);
+    mcp_controller_step(b, &y[0], &v, NULL);
+    CHECK(mcp_controller_step(a, &bad, &u, NULL) == 1 && u == 0);
+    bad = INFINITY;
+    CHECK(mcp_controller_step(a, &bad, &u, NULL) == 1 && u == 0);
+    CHECK(mcp_controller_step(a, &y[1], &u, NULL) == 0 && mcp_controller_step(b, &y[1], &v, NULL) == 0);
+    CHECK(u == v);
+    mcp_controller_free(a);
+    mcp_controller_free(b);
+}
+
+CASE(what_is_not_there_gets_a_sentence)
+{
+    mcp_controller *c;
+    mcp_error       err;
+    CHECK(mcp_controller_load(&c, "nowhere", 0, &err) != MCP_OK && !c);
+    CHECK_HAS(err.text, "nowhere");
+    CHECK(mcp_controller_load(&c, folder, 9, &err) == MCP_ERR_ARG && !c);
+    CHECK_HAS(err.text, "trial 9");
+    mcp_controller_free(NULL);
+}
+
+int main(int argc, char **argv)
+{
+    TEST_ARGS(argc, argv);
+    if (!learn_once()) {
+        printf("FAIL no run to test with\n");
+        return 1;
+    }
+    RUN(step_gives_the_recorded_commands);
+    RUN(a_bad_measurement_gives_zero_and_is_forgotten);
+    RUN(what_is_not_there_gets_a_sentence);
+    return DONE();
+}
