@@ -45,6 +45,15 @@ for kind in tcp udp; do
     kill $pid
     same own-$kind
 done
+"$PYTHON" "$SOURCE/tests/plant/null_modem.py" > cable.out &
+cable=$!
+trap 'kill $cable $pid 2> /dev/null || true' EXIT
+read -r near far <<< "$(listening cable.out)"
+"$MCPILCO" plant "$SOURCE/tasks/cartpole.yaml" --serial "$far" 2> own-serial.err &
+pid=$!
+learn own-serial "$SOURCE/tasks/cartpole.yaml" --set "plant={serial: $near}"
+kill $pid $cable
+same own-serial
 learn own-exec "$SOURCE/tasks/cartpole.yaml" --set "plant={exec: [$MCPILCO, plant, $SOURCE/tasks/cartpole.yaml]}"
 same own-exec
 

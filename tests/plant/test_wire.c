@@ -9,6 +9,8 @@
 
 #include "bench.h"
 #include "math/arena.h"
+#include "math/rng.h"
+#include "plant/hello.h"
 #include "plant/plant.h"
 #include "plant/serve.h"
 
@@ -472,6 +474,36 @@ CASE(the_server_stops_the_plant_when_nobody_speaks)
     rig_close(&r);
 }
 
+/* Lines that were cut, doubled and spoilt: either end answers or refuses, and nothing else happens. */
+CASE(spoilt_lines_do_no_harm)
+{
+    static const char *const lines[] = {"hello 1 rate=50 inputs=u measured=q:m truth=q:m,v:m/s", "reset 1 1 0 0 0.5 0", "step 2 0.25",
+                                        "apply 3 1e300", "read 4", "stop 5 0", "bye", "data 6 0.02 1 2 3"};
+    rig         r;
+    mcp_server *s = NULL;
+    mcp_error   why = {MCP_OK, ""};
+    REQUIRE(rig_open(&r, simulated(), &why));
+    REQUIRE_OK(mcp_server_create(&s, r.plant, 0, err));
+    mcp_rand random = mcp_rand_make(1, 0, 0, MCP_RNG_OTHER);
+    for (int i = 0; i < 20000; i++) {
+        char      line[256];
+        int       over;
+        mcp_hello h;
+        snprintf(line, sizeof line, "%s", lines[(int)(8 * mcp_rand_uniform(&random))]);
+        for (int k = (int)(3 * mcp_rand_uniform(&random)); k >= 0; k--) {
+            size_t n = strlen(line), at = (size_t)((double)n * mcp_rand_uniform(&random));
+            if (mcp_rand_uniform(&random) < 0.3) line[at] = 0;
+            else line[at] = (char)(32 + (int)(95 * mcp_rand_uniform(&random)));
+            if (!line[0]) break;
+        }
+        const char *answer = mcp_server_answer(s, line, &over);
+        CHECK(!answer[0] || answer[strlen(answer) - 1] == '\n');
+        if (mcp_hello_read(&h, line, r.task, "wire", &why) == MCP_OK) CHECK(h.inputs == 1 && (h.measured == 1 || h.truth == 2));
+    }
+    mcp_server_free(s);
+    rig_close(&r);
+}
+
 static int slow_once(void *context, const mcp_trial *so_far)
 {
     (void)context;
@@ -526,6 +558,7 @@ int main(int argc, char **argv)
     RUN(plants_that_are_not_there_are_refused_with_the_reason);
     RUN(a_child_that_will_not_go_is_ended);
     RUN(the_server_stops_the_plant_when_nobody_speaks);
+    RUN(spoilt_lines_do_no_harm);
     RUN(paced_trials_keep_time_by_our_clock_and_admit_what_they_missed);
     return DONE();
 }
