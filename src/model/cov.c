@@ -10,6 +10,8 @@
 static void pick(mcp_cov *c, mcp_isa level)
 {
     c->level              = level;
+    c->se_forward         = MCP_ISA_PICK(level, mcp_se_forward);
+    c->se_slope           = MCP_ISA_PICK(level, mcp_se_slope);
     c->stationary_forward = MCP_ISA_PICK(level, mcp_stationary_forward);
     c->stationary_slope   = MCP_ISA_PICK(level, mcp_stationary_slope);
     c->stationary_lengths = MCP_ISA_PICK(level, mcp_stationary_lengths);
@@ -101,13 +103,30 @@ size_t mcp_cov_scratch(const mcp_cov *c)
     return ((c->strips + 1) * (size_t)c->nz + (size_t)c->cols_max + 1) * MCP_LANES;
 }
 
+/* 2^-g on [-1/2, 1/2], see se.isa.c */
+static const double power[12] = {1.0,
+                                 -0.69314718055994529,
+                                 0.24022650695910097,
+                                 -0.055504108664821597,
+                                 0.0096181291076068709,
+                                 -0.0013333558146416927,
+                                 0.00015403530441765088,
+                                 -1.5252733829851596e-05,
+                                 1.3215442570224649e-06,
+                                 -1.0178062436412765e-07,
+                                 7.0725894883963448e-09,
+                                 -4.4549624846332125e-10};
+
 static void set_stationary(mcp_cov_leaf *l, const mcp_kernel_node *b, int features, const double *p, const double *Z)
 {
-    int first  = b->kind == MCP_K_RQ ? 2 : 1;
-    l->f.s2    = exp(2.0 * p[0]);
-    l->f.alpha = b->kind == MCP_K_RQ ? exp(p[1]) : 1.0;
+    int    first = b->kind == MCP_K_RQ ? 2 : 1;
+    double unit  = b->kind == MCP_K_SE ? sqrt(M_LOG2E) : 1.0; /* se is a power of 2 */
+    l->f.s2      = exp(2.0 * p[0]);
+    l->f.alpha   = b->kind == MCP_K_RQ ? exp(p[1]) : 1.0;
+    for (int i = 0; i < 12; i++) l->f.power[i] = l->f.s2 * power[i];
+    l->f.cap = fmin(1000.0, 1000.0 + 2.0 * M_LOG2E * p[0]);
     for (int d = 0; d < b->count; d++) {
-        l->w[d] = exp(-p[first + d]);
+        l->w[d] = unit * exp(-p[first + d]);
         for (int z = 0; z < l->f.nz; z++)
             l->Z[(size_t)z * (size_t)b->count + (size_t)d] = Z[(size_t)z * (size_t)features + (size_t)b->feature[d]] * l->w[d];
     }
@@ -220,6 +239,7 @@ static void node_forward(const mcp_cov *c, int node, int n, int ld, const double
         if (b->kind == MCP_K_USER) user_forward(c, b, n, ld, rows, out);
         else if (mcp_cov_is_dot(b->kind)) c->dot_forward(&l->f, n, ld, rows, out, ld, add);
         else if (b->kind == MCP_K_PERIODIC) c->periodic_forward(&l->f, n, ld, rows, out, ld, add);
+        else if (b->kind == MCP_K_SE) c->se_forward(&l->f, n, ld, rows, out, ld);
         else c->stationary_forward(&l->f, n, ld, rows, out, ld, add);
         return;
     }

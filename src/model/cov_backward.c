@@ -35,7 +35,9 @@ static void stationary_backward(const mcp_cov *c, int node, int j, int ld, const
 {
     const mcp_kernel_node *b    = &c->k->node[node];
     const mcp_cov_leaf            *l    = &c->leaf[node];
-    double                 part = c->stationary_slope(&l->f, ld, rows, K, ld, kbar, ldb, strip);
+    double                 part = 0.0;
+    if (b->kind == MCP_K_SE) c->se_slope(c->nz, K, ld, kbar, ldb, strip);
+    else part = c->stationary_slope(&l->f, ld, rows, kbar, ldb, strip);
     if (F_bar) {
         c->reduce(c->nz, b->count, l->Z, b->count, strip, MCP_LANES, S);
         const double *S0 = S + b->count * MCP_LANES;

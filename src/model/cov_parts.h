@@ -25,6 +25,8 @@ struct mcp_cov {
     double           *p, *Z; /* parameters; fixed points, nz x features */
     mcp_cov_leaf     *leaf;  /* one per node, used by base nodes          */
     int              *buffer, *strip; /* per node: its matrix on the tape, its strip; -1 = none */
+    void (*se_forward) MCP_SE_FORWARD_ARGS;
+    void (*se_slope) MCP_SE_SLOPE_ARGS;
     void (*stationary_forward) MCP_LEAF_FORWARD_ARGS;
     double (*stationary_slope) MCP_LEAF_SLOPE_ARGS;
     void (*stationary_lengths) MCP_LEAF_LENGTHS_ARGS;

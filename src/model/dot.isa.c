@@ -111,35 +111,43 @@ void MCP_ISA_FN(mcp_leaf_reduce) MCP_LEAF_REDUCE_ARGS
         }
 }
 
-/* Even and odd points apart: two chains of additions a lane, in the same order for every batch. */
+/* Even and odd points apart: enough chains of additions, in the same order for every batch. */
 void MCP_ISA_FN(mcp_moments_forward) MCP_MOMENTS_ARGS
 {
-    for (int j = 0; j < n; j += VW) {
-        vd  m0 = v_set(0.0), m1 = m0, s0 = m0, s1 = m0;
+    for (int j = 0; j < n; j += MCP_LANES) {
+        vd  m[2][NV], s[2][NV];
         int z = 0;
-        for (; z + 2 <= nz; z += 2) {
-            const double *Kz = K + (size_t)z * (size_t)ldk + j, *Vz = V + (size_t)z * (size_t)ldv + j;
-            vd            k0 = v_load(Kz), k1 = v_load(Kz + ldk);
-            m0 += alpha[z] * k0;
-            m1 += alpha[z + 1] * k1;
-            s0 += k0 * v_load(Vz);
-            s1 += k1 * v_load(Vz + ldv);
+        for (int v = 0; v < NV; v++) m[0][v] = m[1][v] = s[0][v] = s[1][v] = v_set(0.0);
+        for (; z + 2 <= nz; z += 2)
+            for (int odd = 0; odd < 2; odd++) {
+                const double *Kz = K + (size_t)(z + odd) * (size_t)ldk + j, *Vz = V + (size_t)(z + odd) * (size_t)ldv + j;
+                for (int v = 0; v < NV; v++) {
+                    vd k = v_load(Kz + v * VW);
+                    m[odd][v] += alpha[z + odd] * k;
+                    s[odd][v] += k * v_load(Vz + v * VW);
+                }
+            }
+        for (; z < nz; z++)
+            for (int v = 0; v < NV; v++) {
+                vd k = v_load(K + (size_t)z * (size_t)ldk + j + v * VW);
+                m[0][v] += alpha[z] * k;
+                s[0][v] += k * v_load(V + (size_t)z * (size_t)ldv + j + v * VW);
+            }
+        for (int v = 0; v < NV; v++) {
+            v_store(mean + j + v * VW, m[0][v] + m[1][v]);
+            v_store(dotted + j + v * VW, s[0][v] + s[1][v]);
         }
-        if (z < nz) {
-            vd k0 = v_load(K + (size_t)z * (size_t)ldk + j);
-            m0 += alpha[z] * k0;
-            s0 += k0 * v_load(V + (size_t)z * (size_t)ldv + j);
-        }
-        v_store(mean + j, m0 + m1);
-        v_store(dotted + j, s0 + s1);
     }
 }
 
 void MCP_ISA_FN(mcp_moments_backward) MCP_KBAR_ARGS
 {
+    vd m[NV], s[NV];
     for (int v = 0; v < NV; v++) {
-        vd m = v_load(mean_bar + v * VW), s = -2.0 * v_load(var_bar + v * VW);
-        for (int z = 0; z < nz; z++)
-            v_store(kbar + (size_t)z * MCP_LANES + v * VW, m * alpha[z] + s * v_load(V + (size_t)z * (size_t)ldv + v * VW));
+        m[v] = v_load(mean_bar + v * VW);
+        s[v] = -2.0 * v_load(var_bar + v * VW);
     }
+    for (int z = 0; z < nz; z++)
+        for (int v = 0; v < NV; v++)
+            v_store(kbar + (size_t)z * MCP_LANES + v * VW, m[v] * alpha[z] + s[v] * v_load(V + (size_t)z * (size_t)ldv + v * VW));
 }

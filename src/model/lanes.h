@@ -29,34 +29,21 @@ LANES_INLINE double v_sum_lanes(const vd s[NV])
     return ((t[0] + t[4]) + (t[2] + t[6])) + ((t[1] + t[5]) + (t[3] + t[7]));
 }
 
-/* x[i] = exp(x[i]) for x <= 0, in line, within 2 ulp + |x|/4 ulp; below -708 it stays at exp(-708); NaN stays NaN.
- * x = n ln 2 + r, exp(r) = 1 + r + r^2 P(r), P of degree 9 (interpolated at Chebyshev nodes, error 2e-17).
- * count vectors go through each step together, so that one chain of operations hides the others' latency. */
-LANES_INLINE void v_exp_many(int count, vd *x)
-{
-    static const double c[] = {2.7620088445409746e-07, 2.7557268459997064e-06, 2.4801521295954376e-05,
-                               0.00019841269863053618, 0.0013888888917213717,  0.0083333333333300615,
-                               0.041666666666624129,   0.16666666666666669,    0.50000000000000011};
-    const vd magic = v_set(0x1.8p52), lowest = v_set(-708.0);
-    vd       P[8];
-    vi       s[8];
-    for (int i = 0; i < count; i++) {
-        x[i] = v_select(x[i] < lowest, lowest, x[i]);
-        vd t = x[i] * 1.4426950408889634 + magic;
-        s[i] = ((vi)t << 52) + (vi)v_set(1.0);
-        x[i] -= (t - magic) * 0.69314718055994531;
-    }
-    for (int i = 0; i < count; i++) P[i] = x[i] * 2.510038549551032e-08 + c[0];
-    _Pragma("GCC unroll 8") for (int k = 1; k < 9; k++)
-        for (int i = 0; i < count; i++) P[i] = P[i] * x[i] + c[k];
-    for (int i = 0; i < count; i++) P[i] = (P[i] * x[i]) * x[i] + x[i];
-    for (int i = 0; i < count; i++) x[i] = P[i] * (vd)s[i] + (vd)s[i];
-}
-
+/* exp(x) for x <= 0, in line, within 2 ulp + |x|/4 ulp; below -708 it stays at exp(-708); NaN stays NaN.
+ * x = n ln 2 + r, exp(r) = 1 + r + r^2 P(r), P of degree 9 (interpolated at Chebyshev nodes, error 2e-17). */
 LANES_INLINE vd v_exp(vd x)
 {
-    v_exp_many(1, &x);
-    return x;
+    const vd magic = v_set(0x1.8p52), lowest = v_set(-708.0);
+    x     = v_select(x < lowest, lowest, x);
+    vd t  = x * 1.4426950408889634 + magic;
+    vd r  = x - (t - magic) * 0.69314718055994531;
+    vd r2 = r * r, r4 = r2 * r2; /* in pairs: a short chain matters more than a few operations */
+    vd p0 = r * 0.16666666666666669 + 0.50000000000000011, p1 = r * 0.0083333333333300615 + 0.041666666666624129;
+    vd p2 = r * 0.00019841269863053618 + 0.0013888888917213717, p3 = r * 2.7557268459997064e-06 + 2.4801521295954376e-05;
+    vd p4 = r * 2.510038549551032e-08 + 2.7620088445409746e-07;
+    vd P  = (p0 + r2 * p1) + r4 * ((p2 + r2 * p3) + r4 * p4);
+    vi s  = ((vi)t << 52) + (vi)v_set(1.0);
+    return (P * r2 + r) * (vd)s + (vd)s;
 }
 
 #endif

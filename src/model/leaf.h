@@ -1,6 +1,6 @@
 /* leaf.h - one base kernel made ready for batches: nz fixed points against lanes of queries.
  *   rows  [row][ld]   what the kernel reads of the queries, made by mcp_cov_forward:
- *                     stationary: x_d/l_d   dot: x_d   periodic: a_d = pi x_d/t_d, then sin a_d, then cos a_d
+ *                     stationary: x_d/l_d (se: times sqrt(log2 e))   dot: x_d   periodic: a_d = pi x_d/t_d, then sin a_d, then cos a_d
  *   Z     nz x cols   the same of the fixed points; dot: g_rd z_d for each factor r
  *   K     [z][ldk]    values          kbar  [z][ldb]  dJ/dK          c, S: see below
  * Strip functions work on MCP_LANES lanes; their pointers already stand at the first of them. */
@@ -15,16 +15,19 @@ typedef struct {
     int             nz, D, degree;
     int             nrows, cols;
     double          s2, alpha;
+    double          power[12], cap; /* se: s2 times the coefficients of 2^-g; largest exponent (se.isa.c) */
     const double   *Z;      /* nz x cols                              */
     const double   *w;      /* D: 1/l_d                               */
     const double   *offset; /* degree: sigma_r^2; zeros without offset */
 } mcp_leaf;
 
-/* K[z][j] = k (or += when add), n lanes. */
+/* K[z][j] = k, n lanes; the others add to K when add is set. */
+#define MCP_SE_FORWARD_ARGS (const mcp_leaf *f, int n, int ld, const double *rows, double *K, int ldk)
+#define MCP_SE_SLOPE_ARGS (int nz, const double *K, int ldk, const double *kbar, int ldb, double *c)
 #define MCP_LEAF_FORWARD_ARGS (const mcp_leaf *f, int n, int ld, const double *rows, double *K, int ldk, int add)
 /* c[z][MCP_LANES] = kbar * (-dk/dq); returns sum of kbar dk/dlog(alpha) over the strip (rq). */
 #define MCP_LEAF_SLOPE_ARGS \
-    (const mcp_leaf *f, int ld, const double *rows, const double *K, int ldk, const double *kbar, int ldb, double *c)
+    (const mcp_leaf *f, int ld, const double *rows, const double *kbar, int ldb, double *c)
 /* c[z][MCP_LANES] = kbar * product of the factors other than r (dot). */
 #define MCP_LEAF_REST_ARGS \
     (const mcp_leaf *f, int r, int ld, const double *rows, const double *kbar, int ldb, double *c)
@@ -36,6 +39,8 @@ typedef struct {
 #define MCP_LEAF_PERIODIC_ARGS \
     (const mcp_leaf *f, int ld, const double *rows, const double *c, double *S, double *dt, double *dl)
 
+MCP_ISA_DECLARE(void, mcp_se_forward, MCP_SE_FORWARD_ARGS);
+MCP_ISA_DECLARE(void, mcp_se_slope, MCP_SE_SLOPE_ARGS);
 MCP_ISA_DECLARE(void, mcp_stationary_forward, MCP_LEAF_FORWARD_ARGS);
 MCP_ISA_DECLARE(double, mcp_stationary_slope, MCP_LEAF_SLOPE_ARGS);
 MCP_ISA_DECLARE(void, mcp_stationary_lengths, MCP_LEAF_LENGTHS_ARGS);

@@ -1,13 +1,12 @@
-/* stationary.isa.c - se, matern32, matern52 and rq over batches of lanes.
+/* stationary.isa.c - matern32, matern52 and rq over batches of lanes; se, the fast one, is in se.isa.c.
  *   q[z][j] = sum_d (rows[d][j] - Z[z][d])^2       rows and Z are in units of the length-scales
- *   k = s2 g(q);  dk/dx_d = -2 w_d (row_d - Z_d) slope,  slope = -dk/dq,  dk/dlog l_d = 2 slope (row_d - Z_d)^2
- * Four fixed points at a time against MCP_LANES lanes: the distances stay in registers until exp has eaten them. */
+ *   k = s2 g(q);  dk/dx_d = -2 w_d (row_d - Z_d) slope,  slope = -dk/dq,  dk/dlog l_d = 2 slope (row_d - Z_d)^2 */
 #include <stddef.h>
 
 #include "model/lanes.h"
 #include "model/leaf.h"
 
-enum { ZB = 4, EXPS = 4 };
+enum { ZB = 2 };
 
 /* k and slope at q. kind is a constant wherever this is inlined; *part is dk/dlog(alpha) of rq. */
 LANES_INLINE vd value(mcp_kernel_kind kind, double s2, double alpha, vd q, vd *slope, vd *part)
@@ -25,16 +24,12 @@ LANES_INLINE vd value(mcp_kernel_kind kind, double s2, double alpha, vd q, vd *s
         e      = s2 * v_exp(-a);
         *slope = (5.0 / 6.0) * (1.0 + a) * e;
         return (1.0 + a + a * a * (1.0 / 3.0)) * e;
-    case MCP_K_RQ:
+    default:
         e      = 1.0 + q / alpha;
         a      = alpha * mcp_v_log(e);
         k      = s2 * v_exp(-a);
         *slope = k / e;
         *part  = -k * (a - q / e);
-        return k;
-    default:
-        k      = s2 * v_exp(-q);
-        *slope = k;
         return k;
     }
 }
@@ -63,17 +58,6 @@ LANES_INLINE void forward_points(mcp_kernel_kind kind, int nb, const mcp_leaf *f
     vd q[ZB][NV], slope, part;
     for (int j = 0; j < n; j += MCP_LANES) {
         distances(nb, f->D, Z, ld, rows + j, q);
-        if (kind == MCP_K_SE) {
-            for (int i = 0; i < nb * NV; i++) (&q[0][0])[i] = -(&q[0][0])[i];
-            for (int i = 0; i < nb * NV; i += EXPS) v_exp_many(nb * NV < EXPS ? nb * NV : EXPS, &q[0][0] + i);
-            for (int b = 0; b < nb; b++)
-                for (int v = 0; v < NV; v++) {
-                    double *out = K + (size_t)b * (size_t)ldk + j + v * VW;
-                    vd      k   = f->s2 * q[b][v];
-                    v_store(out, add ? v_load(out) + k : k);
-                }
-            continue;
-        }
         for (int b = 0; b < nb; b++)
             for (int v = 0; v < NV; v++) {
                 double *out = K + (size_t)b * (size_t)ldk + j + v * VW;
@@ -98,12 +82,11 @@ void MCP_ISA_FN(mcp_stationary_forward) MCP_LEAF_FORWARD_ARGS
     switch (f->kind) {
     case MCP_K_MATERN32: forward_kind(MCP_K_MATERN32, f, n, ld, rows, K, ldk, add); break;
     case MCP_K_MATERN52: forward_kind(MCP_K_MATERN52, f, n, ld, rows, K, ldk, add); break;
-    case MCP_K_RQ: forward_kind(MCP_K_RQ, f, n, ld, rows, K, ldk, add); break;
-    default: forward_kind(MCP_K_SE, f, n, ld, rows, K, ldk, add); break;
+    default: forward_kind(MCP_K_RQ, f, n, ld, rows, K, ldk, add); break;
     }
 }
 
-/* The others evaluate their slope again: cheaper than a second matrix on the tape. */
+/* The slope is evaluated again: cheaper than a second matrix on the tape. */
 LANES_INLINE double slope_kind(mcp_kernel_kind kind, const mcp_leaf *f, int ld, const double *rows, const double *kbar,
                                int ldb, double *c)
 {
@@ -126,17 +109,11 @@ double MCP_ISA_FN(mcp_stationary_slope) MCP_LEAF_SLOPE_ARGS
     switch (f->kind) {
     case MCP_K_MATERN32: return slope_kind(MCP_K_MATERN32, f, ld, rows, kbar, ldb, c);
     case MCP_K_MATERN52: return slope_kind(MCP_K_MATERN52, f, ld, rows, kbar, ldb, c);
-    case MCP_K_RQ: return slope_kind(MCP_K_RQ, f, ld, rows, kbar, ldb, c);
-    default: break;
+    default: return slope_kind(MCP_K_RQ, f, ld, rows, kbar, ldb, c);
     }
-    for (int z = 0; z < f->nz; z++) /* se: the slope is k itself */
-        for (int v = 0; v < NV; v++)
-            v_store(c + (size_t)z * MCP_LANES + v * VW,
-                    v_load(kbar + (size_t)z * (size_t)ldb + v * VW) * v_load(K + (size_t)z * (size_t)ldk + v * VW));
-    return 0.0;
 }
 
-/* One length-scale at a time: two accumulators' worth of lanes stay in registers, Z is read with stride D. */
+/* Of every kernel with length-scales, se too. One at a time: two accumulators' worth of lanes stay in registers, Z is read with stride D. */
 void MCP_ISA_FN(mcp_stationary_lengths) MCP_LEAF_LENGTHS_ARGS
 {
     for (int d = 0; d < f->D; d++) {
