@@ -43,7 +43,7 @@ struct mcp_cmaes {
 
 void mcp_cmaes_settings_default(mcp_cmaes_settings *s)
 {
-    *s = (mcp_cmaes_settings){.sigma = 0.3, .active = 1, .growth = 2.0, .tol_f = 1e-12, .tol_x = 1e-12, .effort_max = 1.0};
+    *s = (mcp_cmaes_settings){.sigma = 0.3, .active = 1, .growth = 2.0, .tol_f = 1e-12, .tol_x = 1e-12, .effort_max = 1.0, .noise_step = 1};
 }
 
 static size_t layout(mcp_cmaes *c, char *mem)
@@ -252,7 +252,7 @@ static void noise_measure(mcp_cmaes *c, const double *f, const double *again, in
     if (c->noise_s > 0) c->effort = fmin(c->set.effort_max, 1.5 * c->effort);
     else c->effort = fmax(1, c->effort / 1.5);
     /* No more averaging to be had: keep the steps large enough to be seen through the noise. */
-    if (c->noise_s > 0 && before >= c->set.effort_max) c->sigma *= 1 + 2.0 / (c->n + 10);
+    if (c->set.noise_step && c->noise_s > 0 && before >= c->set.effort_max) c->sigma *= 1 + 2.0 / (c->n + 10);
 }
 
 static void note_values(mcp_cmaes *c, const double *f)

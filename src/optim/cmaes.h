@@ -19,6 +19,7 @@ typedef struct {
     double   tol_f;       /* stop: range of recent best values and of the last population, 1e-12           */
     double   tol_x;       /* stop: every deviation below tol_x times the first one, 1e-12                  */
     double   effort_max;  /* noise handling: most evaluations to average over per candidate; 1 = none      */
+    int      noise_step;  /* 1: when that is reached and ranks are still disturbed, the step size is raised */
     uint64_t seed;
     uint32_t trial;
 } mcp_cmaes_settings;

@@ -1,5 +1,6 @@
 /* test_horizon.c - the whole objective of PILCO: its gradient against central differences, its value against sampling. */
 #include "baseline/pilco/horizon.h"
+#include "baseline/pilco/targets.h"
 
 #include "math/arena.h"
 #include "math/rng.h"
@@ -106,6 +107,50 @@ CASE(gradient_matches_central_difference_with_two_angles_and_two_inputs) { check
 CASE(gradient_matches_central_difference_with_integrated_velocities) { check_gradient(1, 1, 1); }
 CASE(gradient_matches_central_difference_without_angles) { check_gradient(0, 1, 0); }
 
+/* The search's own parameters: pseudo-targets, centres, log lengths. */
+static double value_of_targets(world *w, const double *x, double *grad)
+{
+    int    f = w->p.features, nu = w->p.nu;
+    double weights[MAXU * B], lambda[MAXF], K[B * B], L[B * B], wb[MAXU * B], lb[MAXF], J = NAN;
+    CHECK_OK(mcp_targets_forward(nu, B, f, x, weights, lambda, K, L));
+    CHECK_OK(mcp_horizon_run(w->h, weights, x + nu * B, lambda, &J, NULL, wb, grad + nu * B, lb, err));
+    mcp_targets_backward(nu, B, f, x, weights, lambda, K, L, wb, lb, grad);
+    return J;
+}
+
+CASE(gradient_in_pseudo_targets_matches_central_difference)
+{
+    world  w;
+    double x[80], grad[80], none[80];
+    make(&w, 1, 2, 0, NULL);
+    for (int i = 0; i < params(&w); i++) x[i] = 0.6 * mcp_rand_normal(&gen);
+    value_of_targets(&w, x, grad);
+    double top = 0;
+    for (int i = 0; i < params(&w); i++) top = fmax(top, fabs(grad[i]));
+    for (int i = 0; i < params(&w); i++) {
+        double keep = x[i], h = 1e-5;
+        x[i] = keep + h;
+        double up = value_of_targets(&w, x, none);
+        x[i] = keep - h;
+        double down = value_of_targets(&w, x, none);
+        x[i] = keep;
+        CHECK_CLOSE(grad[i], (up - down) / (2 * h), 1e-6, 1e-6 * top);
+    }
+    drop(&w);
+}
+
+CASE(targets_of_weights_give_the_weights_back)
+{
+    int    f = 3;
+    double w[2 * B], x[2 * B + B * 3 + 3], back[2 * B], lambda[3], K[B * B], L[B * B];
+    gen = mcp_rand_make(4, 0, 0, MCP_RNG_OTHER);
+    for (int i = 0; i < 2 * B; i++) w[i] = mcp_rand_normal(&gen);
+    for (int i = 0; i < B * 3 + 3; i++) x[2 * B + i] = mcp_rand_normal(&gen);
+    mcp_targets_from_weights(2, B, f, w, x, K);
+    CHECK_OK(mcp_targets_forward(2, B, f, x, back, lambda, K, L));
+    for (int i = 0; i < 2 * B; i++) CHECK_CLOSE(back[i], w[i], 1e-9, 1e-9);
+}
+
 CASE(result_is_the_same_on_1_and_3_threads)
 {
     world     a, b;
@@ -161,6 +206,8 @@ int main(int argc, char **argv)
     RUN(gradient_matches_central_difference_with_two_angles_and_two_inputs);
     RUN(gradient_matches_central_difference_with_integrated_velocities);
     RUN(gradient_matches_central_difference_without_angles);
+    RUN(gradient_in_pseudo_targets_matches_central_difference);
+    RUN(targets_of_weights_give_the_weights_back);
     RUN(result_is_the_same_on_1_and_3_threads);
     RUN(cost_of_the_start_agrees_with_sampling);
     return DONE();

@@ -17,12 +17,12 @@
 #include "optim/cmaes.h"
 
 enum {
-    PARTICLES = 40,      /* per set of noise */
+    PARTICLES = 24,      /* per set of noise */
     EFFORT_MAX = 4,      /* sets of noise a candidate is averaged over, at most */
     JUDGE_SETS = 10,     /* sets by which policies of different generations are compared */
     JUDGE_EVERY = 20,    /* generations */
-    PATIENCE = 160,      /* generations without gain before a restart or the end */
-    GENERATIONS = 800,   /* of a trial, all restarts together */
+    PATIENCE = 120,      /* generations without gain before a restart or the end */
+    GENERATIONS = 600,   /* of a trial, all restarts together */
     RESTARTS = 2,
     DRAWS = 16           /* fresh policies: their spread scales the search */
 };
@@ -177,6 +177,7 @@ static mcp_status optimise(search *q, mcp_error *err)
     s.sigma = in->warm ? sigma_warm : sigma_fresh;
     s.scale = q->scale;
     s.effort_max = EFFORT_MAX;
+    s.noise_step = 0; /* common random numbers: second evaluations overstate the noise between candidates */
     s.seed = in->seed;
     s.trial = in->number;
     if ((st = mcp_cmaes_create(&c, q->n, q->start, &s, err)) != MCP_OK) return st;

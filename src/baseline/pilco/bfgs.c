@@ -7,7 +7,7 @@
 
 #include "math/arena.h"
 
-static const double sufficient = 0.05, curvature = 0.1; /* of Wolfe's conditions */
+static const double sufficient = 0.05, curvature = 0.5; /* of Wolfe's conditions */
 
 typedef struct {
     int             n;

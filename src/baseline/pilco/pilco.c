@@ -1,9 +1,5 @@
 /* pilco.c - one policy improvement by PILCO: the task's trained GPs into a bank, the horizon's expected cost and gradient
- * into BFGS.
- *
- * The search works on what the authors' code searches: the policy as the mean of a GP with pseudo-targets y,
- *   w = (K + 0.01^2 I)^-1 y,  K_ij = phi_i(c_j),      y = (K + 0.01^2 I) w  back from the weights of the policy program,
- * with centres c and log length-scales free as well. phi = exp(-sum ((f-c)/l)^2), so lambda = l^2/2 in moments.h. */
+ * into BFGS. The search works on what the authors' code searches: pseudo-targets, centres and log length-scales (targets.h). */
 #include "baseline/pilco/pilco.h"
 
 #include <math.h>
@@ -13,12 +9,11 @@
 #include "baseline/pilco/bfgs.h"
 #include "baseline/pilco/horizon.h"
 #include "baseline/pilco/recognise.h"
+#include "baseline/pilco/targets.h"
 #include "math/arena.h"
-#include "math/linalg.h"
 #include "math/rng.h"
 
 enum { LINE_SEARCHES = 150, EVALUATIONS = 20 };
-static const double target_noise = 0.01;
 
 typedef struct {
     const mcp_algorithm_input *in;
@@ -28,7 +23,7 @@ typedef struct {
     mcp_optimise_info         *info;
     void                      *block;
     double *x, *best;                                    /* y [nu][b], c [b][f], log l [f] */
-    double *w, *lambda, *w_bar, *lambda_bar, *L, *K, *K_bar; /* [nu][b], [f], .. , [b][b] x 3 */
+    double *w, *lambda, *w_bar, *lambda_bar, *L, *K;     /* [nu][b], [f], .. , [b][b] x 2 */
     double  began, first;
 } search;
 
@@ -58,63 +53,7 @@ static size_t layout(search *q, char *mem)
     q->lambda_bar = mcp_arena_doubles(&a, f);
     q->L = mcp_arena_doubles(&a, b * b);
     q->K = mcp_arena_doubles(&a, b * b);
-    q->K_bar = mcp_arena_doubles(&a, b * b);
     return a.used;
-}
-
-/* K (without noise) of the centres and log lengths in x. */
-static void kernel(const search *q, const double *x, double *K)
-{
-    const mcp_horizon_problem *p = &q->plan.p;
-    int                        b = p->basis, f = p->features;
-    const double              *c = x + p->nu * b, *log_l = c + b * f;
-    for (int i = 0; i < b; i++)
-        for (int j = 0; j < b; j++) {
-            double d = 0;
-            for (int k = 0; k < f; k++) d += pow((c[i * f + k] - c[j * f + k]) * exp(-log_l[k]), 2);
-            K[i * b + j] = exp(-d);
-        }
-}
-
-/* Weights and lambda from x; L is left with the Cholesky factor. */
-static mcp_status unfold(search *q, const double *x)
-{
-    const mcp_horizon_problem *p = &q->plan.p;
-    int                        b = p->basis, f = p->features;
-    const double              *log_l = x + p->nu * b + b * f;
-    mcp_status                 st;
-    kernel(q, x, q->K);
-    memcpy(q->L, q->K, (size_t)(b * b) * sizeof *q->L);
-    for (int i = 0; i < b; i++) q->L[i * b + i] += target_noise * target_noise;
-    if ((st = mcp_cholesky(b, q->L, b, NULL)) != MCP_OK) return st;
-    memcpy(q->w, x, (size_t)(p->nu * b) * sizeof *q->w);
-    mcp_cholesky_solve(b, q->L, b, p->nu, q->w);
-    for (int k = 0; k < f; k++) q->lambda[k] = 0.5 * exp(2 * log_l[k]);
-    return MCP_OK;
-}
-
-/* Through w = A^-1 y: y_bar = A^-1 w_bar, A_bar = -y_bar w^T; through lambda = l^2/2. c_bar is already in g. */
-static void fold_gradient(search *q, const double *x, double *g)
-{
-    const mcp_horizon_problem *p = &q->plan.p;
-    int                        b = p->basis, f = p->features, nu = p->nu;
-    const double              *c = x + nu * b, *log_l = c + b * f;
-    double                    *c_bar = g + nu * b, *l_bar = c_bar + b * f;
-    memcpy(g, q->w_bar, (size_t)(nu * b) * sizeof *g);
-    mcp_cholesky_solve(b, q->L, b, nu, g);
-    for (int k = 0; k < f; k++) l_bar[k] = 2 * q->lambda[k] * q->lambda_bar[k];
-    for (int i = 0; i < b; i++)
-        for (int j = 0; j < b; j++) {
-            double k_bar = 0;
-            for (int a = 0; a < nu; a++) k_bar -= g[a * b + i] * q->w[a * b + j];
-            k_bar *= q->K[i * b + j];
-            for (int k = 0; k < f; k++) {
-                double il2 = exp(-2 * log_l[k]), d = c[i * f + k] - c[j * f + k];
-                c_bar[i * f + k] -= 2 * k_bar * d * il2;
-                c_bar[j * f + k] += 2 * k_bar * d * il2;
-                l_bar[k] += 2 * k_bar * d * d * il2;
-            }
-        }
 }
 
 static double value(void *context, const double *x, double *g)
@@ -125,10 +64,10 @@ static double value(void *context, const double *x, double *g)
     const double              *c = x + p->nu * p->basis;
     for (int k = 0; k < p->features; k++)
         if (!(fabs(c[p->basis * p->features + k]) < 20)) return INFINITY;
-    if (unfold(q, x) != MCP_OK) return INFINITY;
+    if (mcp_targets_forward(p->nu, p->basis, p->features, x, q->w, q->lambda, q->K, q->L) != MCP_OK) return INFINITY;
     if (mcp_horizon_run(q->horizon, q->w, c, q->lambda, &J, NULL, q->w_bar, g + p->nu * p->basis, q->lambda_bar, NULL) != MCP_OK)
         return INFINITY;
-    fold_gradient(q, x, g);
+    mcp_targets_backward(p->nu, p->basis, p->features, x, q->w, q->lambda, q->K, q->L, q->w_bar, q->lambda_bar, g);
     return J;
 }
 
@@ -168,16 +107,9 @@ static void from_theta(search *q, const double *theta)
     const mcp_pilco_plan      *l = &q->plan;
     const mcp_horizon_problem *p = &l->p;
     int                        b = p->basis, f = p->features;
-    const double              *w = theta + l->weights;
     memcpy(q->x + p->nu * b, theta + l->centres, (size_t)(b * f) * sizeof *theta);
     memcpy(q->x + p->nu * b + b * f, theta + l->lengths, (size_t)f * sizeof *theta);
-    kernel(q, q->x, q->K);
-    for (int a = 0; a < p->nu; a++)
-        for (int i = 0; i < b; i++) {
-            double s = target_noise * target_noise * w[a * b + i];
-            for (int j = 0; j < b; j++) s += q->K[i * b + j] * w[a * b + j];
-            q->x[a * b + i] = s;
-        }
+    mcp_targets_from_weights(p->nu, b, f, theta + l->weights, q->x, q->K);
 }
 
 static mcp_status to_theta(search *q, double *theta, mcp_error *err)
@@ -185,7 +117,7 @@ static mcp_status to_theta(search *q, double *theta, mcp_error *err)
     const mcp_pilco_plan      *l = &q->plan;
     const mcp_horizon_problem *p = &l->p;
     int                        b = p->basis, f = p->features;
-    if (unfold(q, q->x) != MCP_OK) return mcp_fail(err, MCP_ERR_NUMERIC, "pilco: the policy's basis functions coincide");
+    if (mcp_targets_forward(p->nu, b, f, q->x, q->w, q->lambda, q->K, q->L) != MCP_OK) return mcp_fail(err, MCP_ERR_NUMERIC, "pilco: the policy's basis functions coincide");
     memcpy(theta + l->weights, q->w, (size_t)(p->nu * b) * sizeof *theta);
     memcpy(theta + l->centres, q->x + p->nu * b, (size_t)(b * f) * sizeof *theta);
     memcpy(theta + l->lengths, q->x + p->nu * b + b * f, (size_t)f * sizeof *theta);
