@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "io/file.h"
 #include "learn_view.h"
 #include "math/arena.h"
 #include "options.h"
@@ -18,9 +19,18 @@ static double data_seconds(const mcp_run *r)
     return s;
 }
 
+/* A run that says it is running, while no process holds its lock, was killed. */
+static const char *status_of(const mcp_run *r)
+{
+    mcp_lock *lock;
+    if (strcmp(r->status, "running") || mcp_lock_take(&lock, r->folder, NULL) != MCP_OK) return r->status;
+    mcp_lock_free(lock);
+    return "killed (mcpilco learn --resume goes on with it)";
+}
+
 static void print_head(const mcp_run *r)
 {
-    printf("%s: task %s, seed %llu, %s, %s\n", r->folder, r->task->name, (unsigned long long)r->seed, r->algorithm->name, r->status);
+    printf("%s: task %s, seed %llu, %s, %s\n", r->folder, r->task->name, (unsigned long long)r->seed, r->algorithm->name, status_of(r));
     printf("%d exploration and %d of %d policy trials, %.1f s of data at %g Hz\n", r->explored, mcp_run_trials(r), r->wanted, data_seconds(r),
            r->task->rate);
     for (int i = 0; i < r->overrides; i++) printf("%s%s%s", i ? ", " : "set: ", r->override[i], i + 1 == r->overrides ? "\n" : "");
@@ -36,8 +46,9 @@ static void print_model(const mcp_run *r)
         int n = mcp_kernel_params(r->system->kernel[g]);
         printf("model of %s: noise %.3g%s", r->task->state[r->task->gp[g].state], exp(hyper[g][n]), n ? "; " : "");
         for (int i = 0; i < n && i < 12; i++) {
-            const char *name = mcp_kernel_param_name(r->system->kernel[g], i);
-            printf("%s%s %.3g", i ? ", " : "", strncmp(name, "log_", 4) ? name : name + 4, exp(hyper[g][i]));
+            const char *name = mcp_kernel_param_name(r->system->kernel[g], i), *log = strstr(name, "log_");
+            if (log) printf("%s%.*s%s %.3g", i ? ", " : "", (int)(log - name), name, log + 4, exp(hyper[g][i]));
+            else printf("%s%s %.3g", i ? ", " : "", name, exp(hyper[g][i]));
         }
         printf("%s\n", n > 12 ? ", ..." : "");
     }
