@@ -1,4 +1,4 @@
-/* pairs.c - smoothed states -> GP data: f(x(t), u(t)) and x_g(t+1) - x_g(t) minus the prior mean, for every pair of
+/* pairs.c - smoothed states -> GP data: f(x(t), u(t)), the input as the smoother mixes it, and x_g(t+1) - x_g(t) minus the prior mean, for every pair of
  * neighbouring samples of every trial. Features with memory run through the trial from its first sample. */
 #include <math.h>
 #include <string.h>
@@ -35,16 +35,31 @@ static mcp_status scratch_create(scratch *w, const mcp_system *s, int head, mcp_
     return MCP_OK;
 }
 
+/* Which linear mean of neighbouring inputs belongs to a smoothed change. Central differences of positions give
+ *   v(t+1) - v(t) = Ts (a(t-1) + 2 a(t) + a(t+1))/4        with a the acceleration over each sample,
+ * so the change answers to the same mean of the inputs. Paired with u(t) alone, a switching input would seem to have half of
+ * its gain (or, seen from the policy, to act a sample early). */
+static void matched_input(const mcp_system *s, const mcp_trial *t, int k, int matched, double *u)
+{
+    size_t nu = (size_t)s->nu;
+    for (size_t i = 0; i < nu; i++) {
+        const double *at = t->applied + (size_t)k * nu + i;
+        u[i] = *at;
+        if (matched && k > 0 && isfinite(at[nu])) u[i] = 0.25 * (*(at - nu) + 2.0 * *at + at[nu]);
+    }
+}
+
 static mcp_status add_trial(mcp_pairs *p, int at, const mcp_system *s, const mcp_trial *t, mcp_states *z, scratch *w, mcp_error *err)
 {
-    size_t     nx = (size_t)s->nx, nu = (size_t)s->nu;
+    size_t     nx = (size_t)s->nx;
+    int        matched = s->task->smoother.type == MCP_SMOOTHER_CENTRAL && s->task->smoother.match_inputs && z->first > 0;
     mcp_status st = mcp_estimate_known(s, t, z, w->head, err);
     if (st != MCP_OK) return st;
     for (int k = 0; k < z->first + z->count - 1; k++) {
         int           j = k - z->first;
         const double *x = j < 0 ? w->head + (size_t)k * nx : z->state + (size_t)j * nx;
         memcpy(w->in, x, nx * sizeof *x);
-        memcpy(w->in + nx, t->applied + (size_t)k * nu, nu * sizeof *x);
+        matched_input(s, t, k, matched, w->in + nx);
         mcp_program_step(s->features, NULL, k == 0, w->in, w->mem, w->out, w->work);
         if (j < 0) continue;
         memcpy(p->X + (size_t)(at + j) * (size_t)p->nf, w->out, (size_t)p->nf * sizeof *x);

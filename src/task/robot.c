@@ -271,6 +271,8 @@ const mcp_key mcp_smoother_table[] = {
      .about = "order of the filter or degree of the polynomial"},
     {"window", KEY_INT, AT(window), 3, 101, .fallback = "5", .only = "savitzky-golay", .unit = "samples",
      .about = "odd length of the window, more than the degree"},
+    {"match_inputs", KEY_FLAG, AT(match_inputs), .fallback = "yes", .only = "central-difference",
+     .about = "pair a change with (u(t-1) + 2 u(t) + u(t+1))/4, the inputs it really mixes, instead of u(t)"},
     {"drive", KEY_OWN, AT(drive), 0, 1e9, OPEN_LO, .only = "kalman", .required = 1, .read = read_per_channel,
      .form = "a number, or channel: number", .unit = "state/s^2",
      .about = "standard deviation of the white acceleration"},

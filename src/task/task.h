@@ -74,6 +74,7 @@ typedef struct {
     double            cutoff; /* BUTTERWORTH: fraction of Nyquist */
     int               order;  /* BUTTERWORTH, SAVGOL: order of filter or polynomial */
     int               window; /* SAVGOL: samples, odd */
+    int               match_inputs; /* CENTRAL: changes are paired with the mean of the inputs that they mix */
     double           *drive;  /* KALMAN: per measured channel, white-acceleration deviation */
     double           *noise;  /* KALMAN: per measured channel, measurement deviation; 0 = the channel's own */
 } mcp_task_smoother;
