@@ -235,7 +235,8 @@ static mcp_status check_settings(const mcp_optimise_settings *o, mcp_error *err)
         return mcp_fail(err, MCP_ERR_ARG, "optimise: step_size %g and epsilon %g must be above 0, beta1 %g and beta2 %g in [0, 1)", o->step_size,
                         o->epsilon, o->beta1, o->beta2);
     if (!(o->dropout >= 0.0 && o->dropout < 1.0)) return mcp_fail(err, MCP_ERR_ARG, "optimise: dropout = %g is outside [0, 1)", o->dropout);
-    if (o->steps_first < 1 || o->steps < 1) return mcp_fail(err, MCP_ERR_ARG, "optimise: at least one step is needed");
+    if (o->steps_first < 0 || o->steps < 0)
+        return mcp_fail(err, MCP_ERR_ARG, "optimise: steps_first = %d and steps = %d; 0 or more are possible", o->steps_first, o->steps);
     return MCP_OK;
 }
 
