@@ -1,3 +1,4 @@
+/* labels: slow */
 /* test_cmaes.c - evaluations to a target against other implementations' figures; invariances; noise. */
 #include "optim/cmaes.h"
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# labels: asan
 # What the command line says when something is wrong, and that it does what it says when nothing is.
 set -u
 rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK" || exit 1
