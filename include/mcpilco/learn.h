@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "mcpilco/error.h"
+#include "mcpilco/plant.h"
 #include "mcpilco/task.h"
 
 #ifdef __cplusplus
@@ -56,6 +57,8 @@ typedef struct {
     int         override_count;
     mcp_learn_progress_fn *progress; /* may be NULL; called from the thread that learns                */
     void       *progress_context;
+    const mcp_plant_ops *plant; /* your own plant; borrowed until mcp_learner_free. NULL: the task's   */
+    void       *plant_context;
 } mcp_learn_settings;
 MCP_API void mcp_learn_settings_default(mcp_learn_settings *s);
 

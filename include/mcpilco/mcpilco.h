@@ -6,6 +6,7 @@
 #include "mcpilco/error.h"
 #include "mcpilco/gp.h"
 #include "mcpilco/learn.h"
+#include "mcpilco/plant.h"
 #include "mcpilco/task.h"
 
 #endif

@@ -3,31 +3,12 @@
 #define MCP_PLANT_H
 
 #include "control/system.h"
+#include "mcpilco/plant.h"
 #include "plant/trial.h"
 
 typedef struct mcp_plant mcp_plant;
 
-/* One sample as the plant gives it. */
-typedef struct {
-    double time;                       /* s since reset                                    */
-    double truth[MCP_MAX_STATE];       /* NaN where unknown                                */
-    double measured[MCP_MAX_STATE];    /* ny values: noise, quantisation and delay included */
-    double applied[MCP_MAX_INPUT];     /* input really applied since the sample before; NaN: as commanded, delayed as the task says */
-    double wall, sent, late, answer;   /* paced plants: s since reset by our clock at this sample, when the command before it
-                                          left and how late, s from asking to the answer; NaN otherwise */
-    int    missed;                     /* paced plants: a deadline was missed since the sample before */
-    int    ended;                      /* the plant ended the trial; the sample is still valid */
-    char   reason[96];
-} mcp_sample;
-
-/* What a kind of plant provides; context is its own. Each returns MCP_ERR_PLANT with a sentence when the plant is lost. */
-typedef struct {
-    /* x0: suggested start (a simulation starts there; a rig starts where it is). seed, trial, run: its noise. */
-    mcp_status (*reset)(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run, mcp_sample *first, mcp_error *err);
-    mcp_status (*step)(void *context, const double *u, mcp_sample *next, mcp_error *err); /* hold u for one period */
-    mcp_status (*stop)(void *context, const double *safe_u, mcp_error *err);              /* end of trial, safe input */
-    void       (*destroy)(void *context);
-} mcp_plant_ops;
+_Static_assert((int)MCP_SAMPLE_STATES == (int)MCP_MAX_STATE && (int)MCP_SAMPLE_INPUTS == (int)MCP_MAX_INPUT, "the public sample holds any task");
 
 /* Opens the plant the task names. system is borrowed. */
 mcp_status mcp_plant_open(mcp_plant **out, const mcp_system *system, mcp_error *err);
