@@ -159,7 +159,7 @@ CASE(bfgs_finds_the_minimum_of_a_curved_valley)
 {
     int               n = 8;
     double            x[8];
-    mcp_bfgs_settings s = {.searches_max = 200, .evaluations_max = 20, .tolerance = 1e-14};
+    mcp_bfgs_settings s = {.searches_max = 200, .evaluations_max = 20, .tolerance = 1e-14, .plateau = INFINITY};
     mcp_bfgs_info     info;
     for (int i = 0; i < n; i++) x[i] = i % 2 ? 1 : -1.2;
     REQUIRE_OK(mcp_bfgs(n, x, rosenbrock, NULL, &n, &s, &info, err));

@@ -106,9 +106,9 @@ static size_t layout(search *q, double **history, int searches, char *mem)
     return a.used;
 }
 
-static int settled(const double *history, int k, double tolerance)
+static int settled(const double *history, int k, const mcp_bfgs_settings *s)
 {
-    return k >= 5 && history[k - 5] - history[k] <= tolerance * (fabs(history[k]) + 1e-12);
+    return k >= 10 && history[k] < s->plateau && history[k - 10] - history[k] <= s->tolerance * (fabs(history[k]) + 1e-12);
 }
 
 mcp_status mcp_bfgs(int n, double *x, mcp_bfgs_value *value, mcp_bfgs_step *step, void *context, const mcp_bfgs_settings *s,
@@ -148,7 +148,7 @@ mcp_status mcp_bfgs(int n, double *x, mcp_bfgs_value *value, mcp_bfgs_step *step
         memcpy(q.g, q.try_g, (size_t)n * sizeof *q.g);
         q.f = history[++info->searches] = q.try_f;
         info->stopped = step && step(context, info->searches, q.f, norm, a);
-        info->converged = settled(history, info->searches, s->tolerance);
+        info->converged = settled(history, info->searches, s);
     }
     info->f = q.f;
     info->evaluations = q.evaluations + 1;

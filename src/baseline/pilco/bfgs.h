@@ -13,7 +13,8 @@ typedef int mcp_bfgs_step(void *context, int search, double f, double gradient_n
 typedef struct {
     int    searches_max;    /* line searches                       */
     int    evaluations_max; /* per line search                     */
-    double tolerance;       /* stop: relative gain of the last five searches together */
+    double tolerance;       /* stop: relative gain of the last ten searches together, ...     */
+    double plateau;         /* ... once f is below this; above it small gains are what a plateau looks like */
 } mcp_bfgs_settings;
 
 typedef struct {

@@ -25,6 +25,8 @@ typedef struct {
     double *W, *Wt, *V, *eig, *g;  /* [na][na] x 3, [na] x 2 */
     double *x, *best, *a;
     double  c0;
+    mcp_status status; /* of the eigenvalues: out of memory is not "has not the form" */
+    mcp_error *err;
 } fit;
 
 static void augmented(const fit *f, const double *x, double *a)
@@ -135,7 +137,7 @@ static double dual(fit *f, const double *t, double top)
         least -= t[i];
     }
     memcpy(f->V, f->Wt, (size_t)(na * na) * sizeof *f->V);
-    if (mcp_eigen_symmetric(na, f->V, na, f->eig, NULL) != MCP_OK) return -DBL_MAX;
+    if (f->status != MCP_OK || (f->status = mcp_eigen_symmetric(na, f->V, na, f->eig, f->err)) != MCP_OK) return -DBL_MAX;
     if (f->eig[0] < -tol) return 1e6 * (f->eig[0] - top);
     for (int k = 0; k < na; k++) {
         double d = 0;
@@ -217,7 +219,8 @@ static size_t layout(fit *f, int rows, char *mem)
 mcp_status mcp_cost_form(int nx, int angles, const int *angle, mcp_cost_probe *probe, void *context, double *z, double *W,
                          int *has_form, mcp_error *err)
 {
-    fit        f = {.nx = nx, .na = nx + 2 * angles, .angles = angles, .angle = angle, .probe = probe, .context = context};
+    fit        f = {.nx = nx, .na = nx + 2 * angles, .angles = angles, .angle = angle, .probe = probe, .context = context,
+             .err = err};
     void      *mem;
     double     t[64] = {0};
     mcp_status st;
@@ -235,5 +238,5 @@ mcp_status mcp_cost_form(int nx, int angles, const int *angle, mcp_cost_probe *p
         *has_form = fabs(least) < 1e-3 * (1 + top) && worst_error(&f, z, W) < 1e-3;
     }
     mcp_block_free(mem);
-    return MCP_OK;
+    return f.status;
 }

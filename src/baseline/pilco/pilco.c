@@ -159,7 +159,7 @@ mcp_status mcp_pilco_check(const mcp_system *s, mcp_error *err)
 
 static mcp_status improve(search *q, double *theta, mcp_error *err)
 {
-    mcp_bfgs_settings s = {.searches_max = LINE_SEARCHES, .evaluations_max = EVALUATIONS, .tolerance = 1e-8};
+    mcp_bfgs_settings s = {.searches_max = LINE_SEARCHES, .evaluations_max = EVALUATIONS, .tolerance = 1e-4};
     mcp_bfgs_info     b;
     mcp_status        st;
     q->info->history = mcp_calloc(LINE_SEARCHES + 1, sizeof(double));
@@ -167,6 +167,8 @@ static mcp_status improve(search *q, double *theta, mcp_error *err)
     if (!q->info->history || !q->info->rate_history) return mcp_fail(err, MCP_ERR_MEMORY, "pilco: out of memory");
     if (q->in->warm) from_theta(q, theta);
     else fresh(q, 0);
+    /* a cost of one a step everywhere is the plateau of the saturated cost; the way off it is slow at first */
+    s.plateau = 0.98 * (q->plan.p.T + 1);
     q->first = value(q, q->x, q->best);
     for (uint32_t draw = 1; !isfinite(q->first) && draw < 10; draw++) {
         fresh(q, draw);

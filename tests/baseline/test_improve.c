@@ -1,0 +1,150 @@
+/* test_improve.c - both algorithms on one small system, in process: they improve, they stop when asked, they answer every
+ * failing allocation, and they are pure functions of their input. */
+#include "baseline/blackdrops/blackdrops.h"
+#include "baseline/pilco/pilco.h"
+#include "learn/fit.h"
+#include "math/arena.h"
+#include "plant/plant.h"
+#include "test.h"
+
+static const char slide[] = "name: slide\nrate: 10\ntrial: 1.0\nstate: {p: m, v: m/s}\ninputs: {u: {limit: 2}}\n"
+                            "measured: {p: 1e-3, v: 1e-3}\nobserver: none\nsmoother: none\n"
+                            "model: {changes: [p, v], features: [p, v, u], kernel: se}\nlet: {s: 'rbf(4, p, v)'}\n"
+                            "policy: 2*(9*sin(s) + sin(3*s))/8\ncost: 1 - exp(-((p - 0.4)^2 + 0.1*v^2)/(2*0.3^2))\nstart: {std: 0.01}\n"
+                            "explore: uniform\nsuccess: {when: abs(p - 0.4) < 0.1, last: 0.3}\nplant: {ode: {p: v, v: u - 0.5*v}}\n";
+
+static mcp_task           *task;
+static mcp_system         *sys;
+static mcp_plant          *plant;
+static mcp_trial          *trial;
+static mcp_states         *states;
+static mcp_fit            *fit;
+static mcp_algorithm_input in;
+static int                 stop_at, params;
+
+static int progress(void *context, const mcp_progress *p)
+{
+    (void)context;
+    return p->step >= stop_at;
+}
+
+static int set_up(void)
+{
+    mcp_error e = {MCP_OK, ""};
+    if (mcp_task_parse(&task, "slide.yaml", slide, NULL, 0, &e) != MCP_OK || mcp_system_create(&sys, task, &e) != MCP_OK ||
+        mcp_plant_open(&plant, sys, &e) != MCP_OK || mcp_trial_create(&trial, task, &e) != MCP_OK ||
+        mcp_plant_run(plant, NULL, 1, 0, 0, NULL, NULL, trial, &e) != MCP_OK || mcp_estimate_states(&states, sys, trial, &e) != MCP_OK ||
+        mcp_fit_create(&fit, sys, 1, &trial, &states, NULL, 1, 1, NULL, &e) != MCP_OK) {
+        FAIL_("%s", e.text);
+        return 0;
+    }
+    in = (mcp_algorithm_input){.system = sys, .trials = 1, .trial = &trial, .states = &states, .pairs = fit->pairs, .gp = fit->gp,
+                               .visited = fit->visited, .visits = fit->visits, .seed = 1, .number = 1, .progress = progress};
+    params = mcp_program_params(sys->controller);
+    return 1;
+}
+
+static void tear_down(void)
+{
+    mcp_fit_free(fit);
+    mcp_states_free(states);
+    mcp_trial_free(trial);
+    mcp_plant_close(plant);
+    mcp_system_free(sys);
+    mcp_task_free(task);
+}
+
+typedef mcp_status improve_fn(const mcp_algorithm_input *, double *, mcp_optimise_info *, mcp_error *);
+
+static mcp_status run(improve_fn *f, int warm, int stop, double *theta, mcp_optimise_info *info, mcp_error *err)
+{
+    stop_at = stop;
+    in.warm = warm;
+    mcp_status st = f(&in, theta, info, err);
+    mcp_free(info->history);
+    mcp_free(info->rate_history);
+    info->history = info->rate_history = NULL;
+    return st;
+}
+
+static void check_improves(improve_fn *f)
+{
+    double            theta[64] = {0}, again[64] = {0};
+    mcp_optimise_info a, b;
+    REQUIRE(params <= 64);
+    REQUIRE_OK(run(f, 0, 60, theta, &a, err));
+    CHECK(a.cost_last < 0.8 * a.cost_first);
+    CHECK(a.steps > 0 && a.seconds > 0);
+    /* pure */
+    REQUIRE_OK(run(f, 0, 60, again, &b, err));
+    CHECK(!memcmp(theta, again, sizeof(double) * (size_t)params));
+    CHECK(a.cost_last == b.cost_last);
+    /* a warm start begins where the last one ended, and never ends worse */
+    REQUIRE_OK(run(f, 1, 20, again, &b, err));
+    CHECK_CLOSE(b.cost_first, a.cost_last, 1e-6, 0);
+    CHECK(b.cost_last <= b.cost_first);
+    /* stopping */
+    REQUIRE_OK(run(f, 0, 2, again, &b, err));
+    CHECK(b.outcome == MCP_INTERRUPTED && b.steps == 2);
+}
+
+CASE(pilco_improves_a_policy) { check_improves(mcp_pilco_improve); }
+CASE(black_drops_improves_a_policy) { check_improves(mcp_blackdrops_improve); }
+
+/* What PILCO expects is what particles on the same model show. */
+CASE(pilcos_expected_cost_agrees_with_particles)
+{
+    double                theta[64] = {0}, spread;
+    mcp_optimise_info     info;
+    mcp_posterior        *post[2] = {NULL, NULL};
+    mcp_rollout          *r = NULL;
+    mcp_posterior_settings ps = {.type = MCP_POSTERIOR_EXACT};
+    mcp_rollout_settings  rs = {.particles = 4000, .steps = sys->steps};
+    mcp_stream_noise      noise = {.system = sys, .seed = 5, .trial = 1, .step = 1};
+    mcp_noise             fill = mcp_noise_from_stream(&noise);
+    mcp_rollout_result    result = {0};
+    REQUIRE_OK(run(mcp_pilco_improve, 0, 100, theta, &info, err));
+    for (int g = 0; g < 2; g++) REQUIRE_OK(mcp_posterior_create(&post[g], fit->gp[g], &ps, mcp_isa_level(), NULL, err));
+    REQUIRE_OK(mcp_rollout_create(&r, sys, post, &rs, NULL, err));
+    REQUIRE_OK(mcp_rollout_run(r, theta, 0, &fill, &result, err));
+    spread = result.J_std / sqrt(4000);
+    CHECK_CLOSE(info.cost_last, result.J, 0.01, 4 * spread);
+    mcp_rollout_free(r);
+    for (int g = 0; g < 2; g++) mcp_posterior_free(post[g]);
+}
+
+static void check_memory(improve_fn *f)
+{
+    double            theta[64] = {0};
+    mcp_optimise_info info;
+    mcp_error         e = {MCP_OK, ""};
+    mcp_alloc_fail_at(0);
+    CHECK(run(f, 0, 1, theta, &info, &e) == MCP_OK);
+    long all = mcp_alloc_count();
+    CHECK(all > 5);
+    for (long k = 1; k <= all; k += 1 + all / 60) {
+        memset(&info, 0, sizeof info);
+        mcp_alloc_fail_at(k);
+        mcp_status st = run(f, 0, 1, theta, &info, &e);
+        mcp_alloc_fail_at(0);
+        if (st == MCP_OK) continue; /* an allocation that had a second way */
+        CHECK(st == MCP_ERR_MEMORY);
+        CHECK_HAS(e.text, "memory");
+    }
+}
+
+CASE(pilco_answers_every_failing_allocation) { check_memory(mcp_pilco_improve); }
+CASE(black_drops_answers_every_failing_allocation) { check_memory(mcp_blackdrops_improve); }
+
+int main(int argc, char **argv)
+{
+    TEST_ARGS(argc, argv);
+    if (!set_up()) return 1;
+    RUN(pilco_improves_a_policy);
+    RUN(black_drops_improves_a_policy);
+    RUN(pilcos_expected_cost_agrees_with_particles);
+    RUN(pilco_answers_every_failing_allocation);
+    RUN(black_drops_answers_every_failing_allocation);
+    tear_down();
+    return DONE();
+}
