@@ -2,7 +2,8 @@
  *
  *   candidates: warm start and fresh policies race for a few steps, the best goes on
  *   steps:      particles on new noise -> J, gradient -> norm clip -> Adam -> rule
- *   evaluation: now and then J without dropout on one fixed noise set; the best policy is kept and, at the end, returned
+ *   evaluation: now and then J without dropout on one fixed noise set, raised by the share of particles that fail the task's
+ *               success test: J (1 + w (1 - p)); the best policy by this score is kept and, at the end, returned
  *   incumbent:  a policy that worked on the plant is replaced only for a predicted gain that is worth the risk
  * A step whose particles give NaN is drawn again; after ten draws in a row the policy is given up for a fresh one. */
 #include "optim/optimise.h"
@@ -15,6 +16,7 @@
 #include "optim/adam.h"
 #include "optim/check.h"
 #include "optim/rules.h"
+#include "optim/success.h"
 
 enum { RACE_STEPS = 50, RESAMPLE_MOST = 10, RESTART_MOST = 5 };
 enum { RULE_PLATEAU = 0, RULE_MONITOR, RULE_SCHEDULE };
@@ -32,7 +34,9 @@ typedef struct {
     uint32_t                     draws;    /* noise sets used */
     uint32_t                     policies; /* fresh policies drawn */
     double                      *theta, *gradient, *best, *rate;
-    double                       best_cost; /* on the fixed noise */
+    double                       best_score, best_cost; /* on the fixed noise: with failures counted, and J alone */
+    double                      *states, *inputs, *success_work; /* of an evaluation's particles; NULL: no success test */
+    double                       score_first, score_last;
     int                          stopped;   /* by the callback */
     struct timespec              begun;
 } search;
@@ -58,21 +62,28 @@ static mcp_status particles(search *s, uint32_t step, double dropout, mcp_rollou
     return mcp_rollout_run(s->rollout, s->theta, stream.dropout, &noise, result, err);
 }
 
-/* J without dropout on the fixed noise, infinite when it is no number; the best policy so far is kept. */
-static double evaluate(search *s)
+/* The score without dropout on the fixed noise, infinite when it is no number; the best policy so far is kept. A wide cost
+ * hardly tells a policy that always ends well from one that does nine times in ten: the success test does. */
+static double evaluate(search *s, double *J)
 {
-    mcp_rollout_result result = {0};
+    mcp_rollout_result result = {.states = s->states, .inputs = s->inputs};
+    double             score, failed = 0.0;
+    *J = INFINITY;
     if (particles(s, fixed_noise, 0.0, &result, NULL) != MCP_OK) return INFINITY;
-    if (result.J < s->best_cost) {
-        s->best_cost = result.J;
+    if (s->states) failed = 1.0 - mcp_success_rate(s->q->system, s->set->particles, s->states, s->inputs, s->success_work);
+    *J    = result.J;
+    score = result.J + s->set->success_weight * failed * fabs(result.J);
+    if (score < s->best_score) {
+        s->best_score = score;
+        s->best_cost  = result.J;
         memcpy(s->best, s->theta, (size_t)s->params * sizeof *s->best);
     }
-    return result.J;
+    return score;
 }
 
 static void go_to_best(search *s)
 {
-    if (isfinite(s->best_cost)) memcpy(s->theta, s->best, (size_t)s->params * sizeof *s->theta);
+    if (isfinite(s->best_score)) memcpy(s->theta, s->best, (size_t)s->params * sizeof *s->theta);
     mcp_adam_reset(&s->adam);
 }
 
@@ -143,10 +154,10 @@ static mcp_status race(search *s, int warm)
         mcp_adam_reset(&s->adam);
         if (k > 0 || !warm) {
             if (k > 0) st = fresh(s); /* candidate 0 is in theta already, drawn or warm */
-            if (st == MCP_OK) evaluate(s);
+            if (st == MCP_OK) evaluate(s, &J);
         }
         for (int i = 0; i < RACE_STEPS && st == MCP_OK && !s->stopped; i++) st = step(s, i == 0 ? 3 : 0, &J);
-        if (st == MCP_OK) evaluate(s);
+        if (st == MCP_OK) evaluate(s, &J);
     }
     if (st == MCP_OK) go_to_best(s);
     return st;
@@ -158,7 +169,7 @@ static mcp_status descend(search *s)
     const mcp_pace               start = s->pace;
     const int                    every = set->evaluate_every > 0 ? set->evaluate_every : 50;
     mcp_monitor                  monitor = mcp_monitor_make(set->step_size_min);
-    mcp_plateau                  plateau = mcp_plateau_make(set->gain, set->patience, set->step_size_min, s->best_cost);
+    mcp_plateau                  plateau = mcp_plateau_make(set->gain, set->patience, set->step_size_min, s->best_score);
     mcp_status                   st = MCP_OK;
     int                          lowered = 0, restarts = s->info->restarts, base = s->info->steps;
     s->info->outcome = MCP_STEPS_MAX;
@@ -177,7 +188,7 @@ static mcp_status descend(search *s)
         }
         if (set->stop_rule == RULE_MONITOR) verdict = mcp_monitor_step(&monitor, J, &s->pace);
         else if (i % every == 0) {
-            double now = evaluate(s);
+            double now = evaluate(s, &J);
             if (set->stop_rule == RULE_PLATEAU) verdict = mcp_plateau_step(&plateau, i, now, &s->pace);
         }
         if (verdict == MCP_RULE_STOP) {
@@ -190,13 +201,14 @@ static mcp_status descend(search *s)
         else mcp_adam_reset(&s->adam);
     }
     /* The monitor ends where it is, as the paper does; the others on the best of the fixed noise. */
-    double now = evaluate(s);
-    s->info->cost_last = now;
-    if ((set->stop_rule != RULE_MONITOR || !isfinite(now)) && isfinite(s->best_cost)) {
+    double now = evaluate(s, &s->info->cost_last);
+    s->score_last = now;
+    if ((set->stop_rule != RULE_MONITOR || !isfinite(now)) && isfinite(s->best_score)) {
         go_to_best(s);
         s->info->cost_last = s->best_cost;
+        s->score_last      = s->best_score;
     }
-    if (st == MCP_ERR_NUMERIC && isfinite(s->best_cost)) st = MCP_OK; /* a policy with finite costs is known: that one it is */
+    if (st == MCP_ERR_NUMERIC && isfinite(s->best_score)) st = MCP_OK; /* a policy with finite costs is known: that one it is */
     return st;
 }
 
@@ -209,6 +221,12 @@ static size_t layout(search *s, char *mem)
     s->rate     = mcp_arena_doubles(&a, n);
     s->adam.m   = mcp_arena_doubles(&a, n);
     s->adam.v   = mcp_arena_doubles(&a, n);
+    if (s->q->system->task->success.text && s->set->success_weight > 0.0) {
+        size_t rows     = (size_t)(s->q->system->steps + 1) * (size_t)s->set->particles;
+        s->states       = mcp_arena_doubles(&a, rows * (size_t)s->q->system->nx);
+        s->inputs       = mcp_arena_doubles(&a, rows * (size_t)s->q->system->nu);
+        s->success_work = mcp_arena_doubles(&a, mcp_success_work(s->q->system));
+    }
     return a.used;
 }
 
@@ -243,8 +261,8 @@ static mcp_status check_settings(const mcp_optimise_settings *o, mcp_error *err)
 /* The policy that worked on the plant stays unless the model promises enough. */
 static void keep_incumbent(search *s, const double *incumbent)
 {
-    double gain = (s->info->cost_first - s->info->cost_last) / fabs(s->info->cost_first);
-    if (!isfinite(s->info->cost_first) || gain > s->set->incumbent_gain) return;
+    double gain = (s->score_first - s->score_last) / fabs(s->score_first);
+    if (!isfinite(s->score_first) || gain > s->set->incumbent_gain) return;
     memcpy(s->theta, incumbent, (size_t)s->params * sizeof *s->theta);
     s->info->cost_last = s->info->cost_first;
     if (!s->stopped) s->info->outcome = MCP_KEPT_INCUMBENT;
@@ -269,7 +287,7 @@ static mcp_status run(search *s, int warm, mcp_error *err)
         st = mcp_rollout_create(&s->rollout, q->system, models.posterior, &r, q->pool, err);
     }
     if (st == MCP_OK) {
-        s->info->cost_first = evaluate(s);
+        s->score_first = evaluate(s, &s->info->cost_first);
         /* Fresh policies are a way out of a bad optimum: not needed where a policy works. */
         if (s->set->candidates > 0 && !(warm && q->incumbent_works)) st = race(s, warm);
     }
@@ -288,7 +306,7 @@ mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *
     const mcp_optimise_settings *set = &q->system->task->optimise;
     mcp_optimise_info            unused;
     void                        *memory = NULL;
-    search                       s = {.q = q, .set = set, .info = info ? info : &unused, .err = err, .theta = theta, .best_cost = INFINITY};
+    search                       s = {.q = q, .set = set, .info = info ? info : &unused, .err = err, .theta = theta, .best_score = INFINITY, .best_cost = INFINITY};
     *s.info = (mcp_optimise_info){.check_cosine = NAN};
     clock_gettime(CLOCK_MONOTONIC, &s.begun);
     mcp_status st = check_settings(set, err);

@@ -30,6 +30,8 @@ const mcp_key mcp_optimise_table[] = {
     {"incumbent_gain", KEY_NUMBER, AT(incumbent_gain), 0, 1, .fallback = "0.02",
      .about =
          "a policy that succeeded on the plant is replaced only for a larger predicted gain (fraction of its cost)"},
+    {"success_weight", KEY_NUMBER, AT(success_weight), 0, 100, .fallback = "1",
+     .about = "policies are compared by J (1 + w (1 - p)), p the share of particles that meet the success test; 0: by J alone"},
     {"candidates", KEY_INT, AT(candidates), 0, 100, .fallback = "0",
      .about = "fresh policies tried beside the warm start"},
     {"warm_start", KEY_FLAG, AT(warm_start), .fallback = "yes", .about = "begin from the policy of the trial before"},
