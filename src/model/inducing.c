@@ -23,8 +23,16 @@ void mcp_inducing_free(mcp_inducing *s)
 {
     mcp_free(s->index);
     mcp_free(s->rest);
+    mcp_free(s->mean);
     mcp_block_free(s->L);
     *s = (mcp_inducing){0};
+}
+
+/* Takes column c of L out of the function that is followed. */
+static void project(mcp_inducing *s, int n, int c)
+{
+    double share = s->mean[s->index[c]] / AT(s->L, s->ld, s->index[c], c);
+    for (int i = 0; i < n; i++) s->mean[i] -= share * AT(s->L, s->ld, i, c);
 }
 
 /* Column c of L from its pivot, and what it leaves of every residual variance. */
@@ -51,6 +59,7 @@ static void add_column(mcp_inducing *s, const mcp_gp *gp, int pivot)
     }
     r[pivot]       = -1.0;
     s->index[s->m] = pivot;
+    if (s->mean) project(s, gp->n, s->m);
     s->m++;
 }
 
@@ -85,6 +94,33 @@ void mcp_inducing_extend(mcp_inducing *s, const mcp_gp *gp, double bound)
         if (s->m > 0 && (s->m == s->m_max || s->residual <= bound || s->residual <= pivot_floor * s->largest)) break;
         add_column(s, gp, pivot);
     }
+}
+
+mcp_status mcp_inducing_follow(mcp_inducing *s, const mcp_gp *gp, const double *values, mcp_error *err)
+{
+    mcp_free(s->mean);
+    s->mean = mcp_calloc((size_t)gp->n, sizeof *s->mean);
+    if (!s->mean) return mcp_fail(err, MCP_ERR_MEMORY, "gp: out of memory for %d data points", gp->n);
+    memcpy(s->mean, values, (size_t)gp->n * sizeof *values);
+    for (int c = 0; c < s->m; c++) project(s, gp->n, c);
+    return MCP_OK;
+}
+
+void mcp_inducing_improve(mcp_inducing *s, const mcp_gp *gp, int count)
+{
+    double least = 1e-9 * s->largest; /* below it the quotient is rounding errors */
+    for (; count > 0 && s->m < s->m_max; count--) {
+        int    pivot = -1;
+        double most  = 0.0;
+        for (int i = 0; i < gp->n; i++) {
+            double gain = s->rest[i] > least ? s->mean[i] * s->mean[i] / s->rest[i] : 0.0;
+            if (gain > most) pivot = i, most = gain;
+        }
+        if (pivot < 0) break;
+        add_column(s, gp, pivot);
+    }
+    s->residual = 0.0;
+    for (int i = 0; i < gp->n; i++) s->residual = fmax(s->residual, s->rest[i]);
 }
 
 typedef struct {

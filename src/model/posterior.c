@@ -220,6 +220,7 @@ static mcp_status agree(mcp_posterior **out, const mcp_gp *gp, mcp_inducing *cho
     if (!at) return mcp_fail(err, MCP_ERR_MEMORY, "posterior: out of memory");
     mcp_status st = build(&reference, gp, NULL, 0, level, &jitter, err);
     if (st == MCP_OK) st = at_data(reference, gp, mean, var, err);
+    if (st == MCP_OK) st = mcp_inducing_follow(choice, gp, mean, err);
     while (st == MCP_OK) {
         if ((st = build(&p, gp, choice, 1, level, &jitter, err)) != MCP_OK) break;
         if ((st = at_data(p, gp, m, v, err)) != MCP_OK) break;
@@ -230,6 +231,7 @@ static mcp_status agree(mcp_posterior **out, const mcp_gp *gp, mcp_inducing *cho
         }
         int before = choice->m;
         if (info->mean_error <= accuracy && info->std_error <= accuracy) break;
+        if (info->mean_error > info->std_error) mcp_inducing_improve(choice, gp, 1 + before / 32);
         for (int tries = 0; tries < 60 && choice->m == before; tries++) mcp_inducing_extend(choice, gp, bound *= 0.7);
         if (choice->m == before) break; /* all in, or no variance left */
         mcp_posterior_free(p);
