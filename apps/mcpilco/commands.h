@@ -13,6 +13,7 @@ int cmd_report(int argc, char **argv);
 int cmd_plot(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_plant(int argc, char **argv);
+int cmd_rig(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_machine(int argc, char **argv);
 

@@ -23,6 +23,7 @@ static const verb verbs[] = {
     {"export", cmd_export, "the controller of a run as C, Python and JSON"},
     {"check", cmd_check, "is a task file right: messages, compiled step, gradient, time"},
     {"plant", cmd_plant, "serve a task's simulated plant over a wire: standard input and output, TCP, UDP, serial line"},
+    {"rig", cmd_rig, "probe a plant gently before learning: clock, noise, resolution, sign, gain, delay; lines to change"},
     {"machine", cmd_machine, "say what was found here: instruction set, BLAS, cores"},
     {"bench", cmd_bench, "measure this machine: bench kernels|gp|step"},
 };

@@ -24,6 +24,9 @@ void       mcp_plant_close(mcp_plant *p);
 typedef int mcp_tick_fn(void *context, const mcp_trial *so_far);
 mcp_status mcp_plant_run(mcp_plant *p, const double *theta, uint64_t seed, uint32_t trial, uint32_t run, mcp_tick_fn *tick,
                          void *tick_context, mcp_trial *out, mcp_error *err);
+/* The same with given inputs u[T][nu], clamped like any other. */
+mcp_status mcp_plant_run_inputs(mcp_plant *p, const double *u, uint64_t seed, uint32_t trial, uint32_t run, mcp_tick_fn *tick,
+                                void *tick_context, mcp_trial *out, mcp_error *err);
 
 /* After the fact: cumulative cost and metric over t = 0..T of the truth (or of the estimate when truth is unknown), and
  * whether the success test held; a trial that ended early has not succeeded. states: [sample][nx]. */

@@ -232,23 +232,16 @@ static mcp_status loop(trial_run *r, mcp_tick_fn *tick, void *tick_context, mcp_
     }
 }
 
-mcp_status mcp_plant_run(mcp_plant *p, const double *theta, uint64_t seed, uint32_t trial, uint32_t run, mcp_tick_fn *tick,
-                         void *tick_context, mcp_trial *out, mcp_error *err)
+/* theta == NULL: the inputs in p->explore. */
+static mcp_status run_trial(mcp_plant *p, const double *theta, uint64_t seed, uint32_t trial, uint32_t run, mcp_tick_fn *tick,
+                            void *tick_context, mcp_trial *out, mcp_error *err)
 {
     const mcp_task *task = p->system->task;
     double          x0[MCP_MAX_STATE], safe[MCP_MAX_INPUT];
     trial_run       r = {.p = p, .s = p->system, .theta = theta, .out = out, .sent = NAN};
     mcp_status      st, stopped;
 
-    out->samples = out->ended = 0;
-    out->reason[0] = 0;
-    out->explored  = theta == NULL;
-    out->timing    = (mcp_timing){0};
-    if (out->capacity <= p->system->steps)
-        return mcp_fail(err, MCP_ERR_ARG, "the trial has room for %d samples, it needs %d", out->capacity, p->system->steps + 1);
-    if (!theta && (st = mcp_explore_inputs(task, seed, trial, p->explore, err)) != MCP_OK) return st;
     mcp_start_draw(task, !theta && task->explore.start.parts ? &task->explore.start : &task->start, seed, trial, run, x0);
-
     forget(&r.sample);
     st = p->ops.reset(p->context, x0, seed, trial, run, &r.sample, err);
     if (st == MCP_OK) st = loop(&r, tick, tick_context, err);
@@ -257,4 +250,31 @@ mcp_status mcp_plant_run(mcp_plant *p, const double *theta, uint64_t seed, uint3
     safe_input(&r, safe);
     stopped = p->ops.stop(p->context, safe, st == MCP_OK ? err : NULL);
     return st == MCP_OK ? stopped : st;
+}
+
+static mcp_status empty(const mcp_plant *p, int explored, mcp_trial *out, mcp_error *err)
+{
+    out->samples = out->ended = 0;
+    out->reason[0] = 0;
+    out->explored  = explored;
+    out->timing    = (mcp_timing){0};
+    if (out->capacity > p->system->steps) return MCP_OK;
+    return mcp_fail(err, MCP_ERR_ARG, "the trial has room for %d samples, it needs %d", out->capacity, p->system->steps + 1);
+}
+
+mcp_status mcp_plant_run(mcp_plant *p, const double *theta, uint64_t seed, uint32_t trial, uint32_t run, mcp_tick_fn *tick,
+                         void *tick_context, mcp_trial *out, mcp_error *err)
+{
+    mcp_status st = empty(p, theta == NULL, out, err);
+    if (st == MCP_OK && !theta) st = mcp_explore_inputs(p->system->task, seed, trial, p->explore, err);
+    return st == MCP_OK ? run_trial(p, theta, seed, trial, run, tick, tick_context, out, err) : st;
+}
+
+mcp_status mcp_plant_run_inputs(mcp_plant *p, const double *u, uint64_t seed, uint32_t trial, uint32_t run, mcp_tick_fn *tick,
+                                void *tick_context, mcp_trial *out, mcp_error *err)
+{
+    mcp_status st = empty(p, 1, out, err);
+    if (st != MCP_OK) return st;
+    memcpy(p->explore, u, (size_t)p->system->steps * (size_t)p->system->nu * sizeof *u);
+    return run_trial(p, NULL, seed, trial, run, tick, tick_context, out, err);
 }
