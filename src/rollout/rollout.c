@@ -44,13 +44,13 @@ static double longest_thread(int padded, int block, int threads)
  * that keeps all threads busy. */
 static int automatic_block(const mcp_shape *s, int particles, int threads)
 {
-    const double budget = 400e3;
+    const double budget = 500e3;
     double       lane = 0.0, best = INFINITY;
     int          block = MCP_LANES, padded = mcp_round_lanes(particles);
     for (int g = 0; g < s->ngp; g++) lane = fmax(lane, 8.0 * (double)mcp_posterior_tape(s->posterior[g], MCP_LANES) / MCP_LANES);
     lane += 8.0 * (double)mcp_program_tape(s->program[CONTROLLER], MCP_LANES) / MCP_LANES;
     int most = (int)(budget / fmax(lane, 1.0));
-    most = most < 24 ? 24 : most > 104 ? 104 : most;
+    most = most < 48 ? 48 : most > 104 ? 104 : most; /* narrower ones read the packed inverse too often */
     for (int b = MCP_LANES; b <= most; b += MCP_LANES) {
         double time = longest_thread(padded, b, threads);
         if (time <= best) best = time, block = b;
