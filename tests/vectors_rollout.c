@@ -129,7 +129,8 @@ static char *task_text(const dims *d)
     const char   *sep = "", *of = strstr(text(c, "policy_features"), " of ");
     size_t        length = of ? (size_t)(of - text(c, "policy_features")) : strlen(text(c, "policy_features"));
     snprintf(policy, sizeof policy, "%.*s", (int)length, text(c, "policy_features"));
-    mcp_text_add(&t, "name: reference\nrate: %.17g\ntrial: %.17g\nstate: [%s]\n", 1.0 / number(c, "Ts"), d->T * number(c, "Ts"), text(c, "state"));
+    mcp_text_add(&t, "name: reference\nrate: %.17g\ntrial: %.17g\nstate: [%s]\n", 1.0 / number(c, "Ts"),
+                 (d->T < 3 ? 3 : d->T) * number(c, "Ts"), text(c, "state")); /* a task has at least three samples; the rollout takes T */
     mcp_text_add(&t, "inputs: {u: {limit: %.17g}}\nmeasured: {", number(c, "umax"));
     for (int i = 0; i < n; i++) {
         if (!none && velocity_of(n, name, i) < 0) continue;
