@@ -1,0 +1,28 @@
+/* Any bytes as a task file: refused with a sentence, or read, dumped and freed. Built with -DMCP_FUZZ=ON (clang); run as
+ * fuzz_task -max_total_time=60 tasks/ (the shipped tasks are good seeds). */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "math/arena.h"
+#include "task/task.h"
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    mcp_task *task = NULL;
+    mcp_error err  = {MCP_OK, ""};
+    char     *json = NULL, *text = malloc(size + 1);
+    if (!text) return 0;
+    memcpy(text, data, size);
+    text[size]    = 0;
+    mcp_status st = mcp_task_parse(&task, "fuzz.yaml", text, NULL, 0, &err);
+    if ((st == MCP_OK) != (task != NULL) || (st != MCP_OK && !err.text[0])) abort();
+    if (task && mcp_task_dump(task, &json, NULL) != MCP_OK) abort();
+    mcp_task_text_free(json);
+    mcp_task_free(task);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,65 @@
+/* test_guide.c - the YAML pieces of docs/your-own-robot.md, put together, are examples/reaction-wheel.yaml; the minimal file of
+ * docs/task-file.md loads. */
+#include "test.h"
+
+#include "task/task.h"
+
+enum { ROOM = 1 << 16 };
+
+/* The ```yaml blocks of a page, one after another. */
+static void collect(const char *page, char *out, size_t size)
+{
+    char path[512], line[1024];
+    int  inside = 0;
+    snprintf(path, sizeof path, "%s/%s", TEST_SOURCE_DIR, page);
+    FILE *f = fopen(path, "r");
+    out[0]  = 0;
+    REQUIRE(f != NULL);
+    while (fgets(line, sizeof line, f)) {
+        if (!strncmp(line, "```", 3))
+            inside = !inside && !strncmp(line, "```yaml", 7);
+        else if (inside && strlen(out) + strlen(line) + 1 < size)
+            strcat(out, line);
+    }
+    fclose(f);
+}
+
+CASE(guide_builds_the_example)
+{
+    static char text[ROOM];
+    mcp_task   *guide = NULL, *example = NULL;
+    char       *a = NULL, *b = NULL;
+    collect("docs/your-own-robot.md", text, sizeof text);
+    REQUIRE_OK(mcp_task_parse(&guide, "your-own-robot.md", text, NULL, 0, err));
+    REQUIRE_OK(mcp_task_load(&example, TEST_SOURCE_DIR "/examples/reaction-wheel.yaml", NULL, 0, err));
+    REQUIRE_OK(mcp_task_dump(guide, &a, err));
+    REQUIRE_OK(mcp_task_dump(example, &b, err));
+    CHECK(strlen(a) == strlen(b)); /* the order of sections differs */
+    for (char *rest, *line = strtok_r(a, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        size_t n = strlen(line);
+        if (n && line[n - 1] == ',') line[n - 1] = 0; /* the last of the file has no comma */
+        if (!strstr(b, line)) FAIL_("the example lacks: %s", line);
+    }
+    mcp_task_text_free(a);
+    mcp_task_text_free(b);
+    mcp_task_free(guide);
+    mcp_task_free(example);
+}
+
+CASE(smallest_file_of_the_reference_loads)
+{
+    static char text[ROOM];
+    mcp_task   *t = NULL;
+    collect("docs/task-file.md", text, sizeof text);
+    REQUIRE_OK(mcp_task_parse(&t, "task-file.md", text, NULL, 0, err));
+    CHECK(t->nx == 2);
+    mcp_task_free(t);
+}
+
+int main(int argc, char **argv)
+{
+    TEST_ARGS(argc, argv);
+    RUN(guide_builds_the_example);
+    RUN(smallest_file_of_the_reference_loads);
+    return DONE();
+}
