@@ -231,6 +231,30 @@ void mcp_report_summary(mcp_text *out, const mcp_run *r)
     trial_table(out, r);
 }
 
+/* How much of the last trial stayed in the band, by state and quarter of the trial: where the forecast goes wrong. */
+static void coverage(mcp_text *out, const mcp_run *r)
+{
+    const mcp_run_item *it = mcp_run_trial(r, mcp_run_trials(r));
+    double              by_state[MCP_MAX_STATE * MCP_WINDOWS], all;
+    double             *real = it && it->forecast ? mcp_run_outcome(it) : NULL;
+    char                label[96];
+    if (!real) return;
+    mcp_forecast_coverage(it->forecast, it->trial->samples, real, by_state, &all);
+    mcp_text_add(out, "<p>Share of the last trial's states inside the particles' 5-95 %% band, by quarter of the trial (90 %% would be right):</p>"
+                      "<div class='wide'><table><thead><tr><th>State</th>");
+    for (int w = 0; w < MCP_WINDOWS; w++) mcp_text_add(out, "<th>%.2g - %.2g s</th>", w * r->task->trial / MCP_WINDOWS, (w + 1) * r->task->trial / MCP_WINDOWS);
+    mcp_text_add(out, "</tr></thead><tbody>\n");
+    for (int k = 0; k < r->system->nx; k++) {
+        mcp_text_add(out, "<tr><td>");
+        mcp_text_escaped(out, mcp_state_label(r, k, label, sizeof label));
+        mcp_text_add(out, "</td>");
+        for (int w = 0; w < MCP_WINDOWS; w++) cell(out, 100 * by_state[k * MCP_WINDOWS + w], "%.0f %%");
+        mcp_text_add(out, "</tr>\n");
+    }
+    mcp_text_add(out, "</tbody></table></div>\n");
+    mcp_free(real);
+}
+
 /* Forecast against outcome: cost per trial with the particles' spread, success probability beside what happened. */
 void mcp_report_forecast(mcp_text *out, const mcp_run *r)
 {
@@ -267,6 +291,7 @@ void mcp_report_forecast(mcp_text *out, const mcp_run *r)
         mcp_plot_points(&p, n, x, won, 1, MCP_C2, "happened")->weight = 4;
         mcp_page_figure(out, &p, "One trial is one throw of the dice: mcpilco evaluate throws it 400 times.");
         mcp_text_add(out, "</div>");
+        coverage(out, r);
     }
     mcp_page_close(out);
 }

@@ -28,6 +28,9 @@ done
 man -l --warnings docs/mcpilco.1 > /dev/null 2> "$WORK/man.txt" || true
 [ ! -s "$WORK/man.txt" ] || grep -q 'command not found\|No manual' "$WORK/man.txt" || fail "docs/mcpilco.1: $(head -1 "$WORK/man.txt")"
 
+scripts/api-doc "$WORK/c-api.md"
+cmp -s "$WORK/c-api.md" docs/c-api.md || fail "docs/c-api.md differs from the headers; renew it by scripts/api-doc"
+
 # the quick start, made small
 cd "$WORK"
 small="--set optimise.particles=24 --set optimise.steps=10 --set optimise.steps_first=10 --trials 1 --quiet"
