@@ -14,6 +14,8 @@ int cmd_plot(int argc, char **argv);
 int cmd_export(int argc, char **argv);
 int cmd_plant(int argc, char **argv);
 int cmd_rig(int argc, char **argv);
+int cmd_next(int argc, char **argv);
+int cmd_add(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_machine(int argc, char **argv);
 

@@ -24,6 +24,8 @@ static const verb verbs[] = {
     {"check", cmd_check, "is a task file right: messages, compiled step, gradient, time"},
     {"plant", cmd_plant, "serve a task's simulated plant over a wire: standard input and output, TCP, UDP, serial line"},
     {"rig", cmd_rig, "probe a plant gently before learning: clock, noise, resolution, sign, gain, delay; lines to change"},
+    {"next", cmd_next, "for rigs that cannot be driven live: write what to run next, exploration or controller"},
+    {"add", cmd_add, "take the trial that was recorded elsewhere, and learn from it"},
     {"machine", cmd_machine, "say what was found here: instruction set, BLAS, cores"},
     {"bench", cmd_bench, "measure this machine: bench kernels|gp|step"},
 };

@@ -36,7 +36,7 @@ typedef struct {
     int                  wanted;   /* policy trials */
     int                  overrides;
     char               **override;
-    char                *status;   /* "running", "finished", "stopped", "failed" */
+    char                *status;   /* "running", "waiting" (for a recorded trial), "finished", "stopped", "failed" */
     json_t              *notes;    /* run.json as it stands */
     int                  params;   /* length of theta */
     int                  items, explored; /* done: exploration first */
