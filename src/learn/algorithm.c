@@ -5,16 +5,74 @@
 
 #include "baseline/blackdrops/blackdrops.h"
 #include "baseline/pilco/pilco.h"
+#include "learn/forecast.h"
+#include "math/arena.h"
+
+/* Share of fresh particles that succeed with this policy. */
+static mcp_status expected_success(const mcp_algorithm_input *in, int true_state, const double *theta, double *share, mcp_error *err)
+{
+    enum { COUNT = 200 };
+    int                   success[COUNT];
+    mcp_particles        *p = NULL;
+    mcp_particle_settings q = {.count = COUNT, .true_state = true_state, .data = in->pairs->n, .seed = in->seed, .trial = in->number, .set = 3};
+    mcp_status            st = mcp_particles_run(&p, in->system, in->gp, theta, &q, in->pool, err);
+    if (st == MCP_OK) st = mcp_particles_score(p, in->system, success, NULL, NULL, err);
+    *share = 0.0;
+    for (int i = 0; st == MCP_OK && i < COUNT; i++) *share += success[i] / (double)COUNT;
+    mcp_particles_free(p);
+    return st;
+}
+
+static double *joined(double *a, int n, const double *b, int m)
+{
+    double *both = mcp_realloc(a, ((size_t)n + (size_t)m + 1) * sizeof *both);
+    if (both && b) memcpy(both + n, b, (size_t)m * sizeof *both);
+    return both ? both : a;
+}
+
+/* A fresh policy beside the one in theta; the cheaper on the fixed noise set goes on. */
+static mcp_status second_try(const mcp_optimise_request *q, double *theta, mcp_optimise_info *info, mcp_error *err)
+{
+    int               params = mcp_program_params(q->system->controller);
+    double           *other = mcp_calloc((size_t)params + 1, sizeof *other);
+    mcp_optimise_info more = {0};
+    mcp_status        st = other ? mcp_policy_optimise(q, 0, other, &more, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a policy");
+    if (st == MCP_OK) {
+        info->history = joined(info->history, info->steps, more.history, more.steps);
+        info->rate_history = joined(info->rate_history, info->steps, more.rate_history, more.steps);
+        info->steps += more.steps;
+        info->restarts += more.restarts;
+        info->seconds += more.seconds;
+        if (more.outcome == MCP_INTERRUPTED) info->outcome = MCP_INTERRUPTED;
+        if (more.cost_last < info->cost_last) {
+            memcpy(theta, other, (size_t)params * sizeof *theta);
+            info->outcome = more.outcome;
+            info->cost_last = more.cost_last;
+            info->check_cosine = more.check_cosine;
+        }
+    }
+    mcp_free(more.history);
+    mcp_free(more.rate_history);
+    mcp_free(other);
+    return st == MCP_ERR_NUMERIC ? MCP_OK : st; /* a fresh policy that leads to NaN: the first one stays */
+}
 
 static mcp_status particles(const mcp_algorithm_input *in, int true_state, double *theta, mcp_optimise_info *info,
                             mcp_error *err)
 {
+    const mcp_optimise_settings *set = &in->system->task->optimise;
     mcp_optimise_request q = {
         .system = in->system, .gp = in->gp, .pool = in->pool, .seed = in->seed, .trial = in->number,
         .true_state = true_state, .incumbent_works = in->incumbent_works, .visited = in->visited, .visits = in->visits,
         .progress = in->progress, .progress_context = in->progress_context,
     };
-    return mcp_policy_optimise(&q, in->warm && in->system->task->optimise.warm_start, theta, info, err);
+    int        warm = in->warm && set->warm_start;
+    double     share;
+    mcp_status st = mcp_policy_optimise(&q, warm, theta, info, err);
+    if (st != MCP_OK || info->outcome == MCP_INTERRUPTED || !warm || in->incumbent_works || !set->second_try) return st;
+    /* The last policy failed. If this one is expected to fail as well, the warm start may sit in a poor optimum. */
+    if ((st = expected_success(in, true_state, theta, &share, err)) != MCP_OK || share >= 0.5) return st;
+    return second_try(&q, theta, info, err);
 }
 
 static mcp_status mc_pilco4pms(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info, mcp_error *err)

@@ -34,6 +34,9 @@ const mcp_key mcp_optimise_table[] = {
      .about = "policies are compared by J (1 + w (1 - p)), p the share of particles that meet the success test; 0: by J alone"},
     {"candidates", KEY_INT, AT(candidates), 0, 100, .fallback = "0",
      .about = "fresh policies tried beside the warm start"},
+    {"second_try", KEY_FLAG, AT(second_try), .fallback = "yes",
+     .about = "when the policy before failed and the particles expect the new one to fail too, a fresh policy is optimised as well "
+              "and the better of both goes on"},
     {"warm_start", KEY_FLAG, AT(warm_start), .fallback = "yes", .about = "begin from the policy of the trial before"},
     {"antithetic", KEY_FLAG, AT(antithetic), .fallback = "no", .about = "draw noise in pairs of opposite sign"},
     {"block", KEY_INT, AT(block), 0, 100000, .fallback = "0",

@@ -161,6 +161,7 @@ typedef struct {
     double success_weight; /* policies are compared by J (1 + w (1 - success rate of the particles)) */
     double incumbent_gain; /* a policy that worked is kept unless the predicted gain is larger (fraction) */
     int    candidates;     /* fresh policies tried beside the warm start */
+    int    second_try;     /* 1: optimise a fresh policy too when the warm start leads nowhere */
     int    warm_start;
     int    antithetic;
     int    block; /* particles a block, 0 = automatic */

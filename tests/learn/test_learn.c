@@ -328,6 +328,36 @@ CASE(a_risky_policy_is_not_run)
     mcp_task_free(t);
 }
 
+/* Second policy trial of the tiny pendulum, whose first one fails. */
+static int second_trial(const char *setting, mcp_learn_info *info)
+{
+    mcp_task          *t = NULL;
+    mcp_learn_settings s = settings(NULL);
+    mcp_learner       *l = NULL;
+    const char        *set[TINY + 1];
+    int                failed = 0;
+    memcpy(set, tiny, sizeof tiny);
+    set[TINY] = setting;
+    CHECK_OK(mcp_task_load(&t, TEST_SOURCE_DIR "/tasks/pendulum.yaml", set, TINY + 1, err));
+    if (t) CHECK_OK(mcp_learner_create(&l, t, &s, err));
+    for (int i = 0; l && i < 3; i++) {
+        CHECK_OK(mcp_learner_trial(l, info, err));
+        if (i == 1) failed = !info->success;
+    }
+    mcp_learner_free(l);
+    mcp_task_free(t);
+    return failed;
+}
+
+CASE(a_fresh_policy_is_tried_when_the_warm_start_leads_nowhere)
+{
+    mcp_learn_info without, with;
+    REQUIRE(second_trial("optimise.second_try=no", &without));
+    REQUIRE(second_trial("optimise.second_try=yes", &with));
+    CHECK(with.steps > without.steps);
+    CHECK(with.cost_last <= without.cost_last && with.cost_first == without.cost_first);
+}
+
 int main(int argc, char **argv)
 {
     TEST_ARGS(argc, argv);
@@ -343,6 +373,7 @@ int main(int argc, char **argv)
     RUN(coverage_counts_by_state_and_quarter);
     RUN(evaluation_is_the_same_for_any_number_of_threads);
     RUN(a_risky_policy_is_not_run);
+    RUN(a_fresh_policy_is_tried_when_the_warm_start_leads_nowhere);
     char command[128];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     if (system(command)) return 1;
