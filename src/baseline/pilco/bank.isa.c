@@ -5,6 +5,8 @@
 
 #include "math/simd.h"
 
+#define ALWAYS static inline __attribute__((always_inline))
+
 static inline double total(mcp_v v)
 {
     double s = 0;
@@ -29,14 +31,14 @@ static inline mcp_v fast_exp(mcp_v x)
 }
 
 /* P for rows i and i+1. */
-static inline void two_rows(const mcp_bank_rows_args *a, int i, int from, double *p0, double *p1)
+ALWAYS void two_rows(const mcp_bank_rows_args *a, int D, int i, int from, double *p0, double *p1)
 {
-    const double *g0 = a->g + i * a->D, *g1 = g0 + a->D, *w0 = a->weight + (long)i * a->stride, *w1 = w0 + a->stride;
+    const double *g0 = a->g + i * D, *g1 = g0 + D, *w0 = a->weight + (long)i * a->stride, *w1 = w0 + a->stride;
     double        f0 = a->factor ? a->factor[i] : 1.0, f1 = a->factor ? a->factor[i + 1] : 1.0;
     mcp_v         s0 = {0}, s1 = {0};
     for (int j = from; j < a->ld; j += MCP_W) {
         mcp_v b = mcp_v_load(a->B + j), x0 = a->A[i] + b, x1 = a->A[i + 1] + b;
-        for (int d = 0; d < a->D; d++) {
+        for (int d = 0; d < D; d++) {
             mcp_v w = mcp_v_load(a->w + d * a->ld + j);
             x0 += g0[d] * w;
             x1 += g1[d] * w;
@@ -53,14 +55,14 @@ static inline void two_rows(const mcp_bank_rows_args *a, int i, int from, double
     a->r[i + 1] = total(s1);
 }
 
-static inline void one_row(const mcp_bank_rows_args *a, int i, int from, double *p)
+ALWAYS void one_row(const mcp_bank_rows_args *a, int D, int i, int from, double *p)
 {
-    const double *g = a->g + i * a->D, *weight = a->weight + (long)i * a->stride;
+    const double *g = a->g + i * D, *weight = a->weight + (long)i * a->stride;
     double        f = a->factor ? a->factor[i] : 1.0;
     mcp_v         sum = {0};
     for (int j = from; j < a->ld; j += MCP_W) {
         mcp_v x = a->A[i] + mcp_v_load(a->B + j);
-        for (int d = 0; d < a->D; d++) x += g[d] * mcp_v_load(a->w + d * a->ld + j);
+        for (int d = 0; d < D; d++) x += g[d] * mcp_v_load(a->w + d * a->ld + j);
         x = mcp_v_load(weight + j) * fast_exp(x);
         mcp_v_store(p + j, x);
         mcp_v_store(a->c + j, mcp_v_load(a->c + j) + f * x);
@@ -70,10 +72,10 @@ static inline void one_row(const mcp_bank_rows_args *a, int i, int from, double 
 }
 
 /* Y of two rows: each column of w is read once for both, two features at a time. */
-static inline void two_products(const mcp_bank_rows_args *a, int from, const double *p0, const double *p1, double *Y0, double *Y1)
+ALWAYS void two_products(const mcp_bank_rows_args *a, int D, int from, const double *p0, const double *p1, double *Y0, double *Y1)
 {
     int d = 0, ld = a->ld;
-    for (; d + 3 <= a->D; d += 3) {
+    for (; d + 3 <= D; d += 3) {
         const double *u = a->w + d * ld, *v = u + ld, *w = v + ld;
         mcp_v         u0 = {0}, u1 = {0}, v0 = {0}, v1 = {0}, w0 = {0}, w1 = {0};
         for (int j = from; j < ld; j += MCP_W) {
@@ -87,7 +89,7 @@ static inline void two_products(const mcp_bank_rows_args *a, int from, const dou
         Y0[d] = total(u0), Y0[d + 1] = total(v0), Y0[d + 2] = total(w0);
         Y1[d] = total(u1), Y1[d + 1] = total(v1), Y1[d + 2] = total(w1);
     }
-    for (; d < a->D; d++) {
+    for (; d < D; d++) {
         const double *w = a->w + d * ld;
         mcp_v         y0 = {0}, y1 = {0};
         for (int j = from; j < ld; j += MCP_W) y0 += mcp_v_load(p0 + j) * mcp_v_load(w + j), y1 += mcp_v_load(p1 + j) * mcp_v_load(w + j);
@@ -95,20 +97,33 @@ static inline void two_products(const mcp_bank_rows_args *a, int from, const dou
     }
 }
 
-void MCP_ISA_FN(mcp_bank_rows)(const mcp_bank_rows_args *a)
+ALWAYS void rows(const mcp_bank_rows_args *a, int D)
 {
     double *p0 = a->r + a->ld, *p1 = p0 + a->ld; /* two rows of P, behind r */
     int     i = 0;
     for (; i + 2 <= a->n; i += 2) {
         int from = a->upper ? i / MCP_LANES * MCP_LANES : 0; /* i is even: both rows begin in the same group */
-        two_rows(a, i, from, p0, p1);
-        two_products(a, from, p0, p1, a->Y + i * a->D, a->Y + (i + 1) * a->D);
+        two_rows(a, D, i, from, p0, p1);
+        two_products(a, D, from, p0, p1, a->Y + i * D, a->Y + (i + 1) * D);
     }
     if (i < a->n) {
         int from = a->upper ? i / MCP_LANES * MCP_LANES : 0;
-        one_row(a, i, from, p0);
+        one_row(a, D, i, from, p0);
         memset(p1, 0, (size_t)a->ld * sizeof *p1);
-        two_products(a, from, p0, p1, a->Y + i * a->D, a->Y + i * a->D + a->D); /* Y has room for one row more */
+        two_products(a, D, from, p0, p1, a->Y + i * D, a->Y + (i + 1) * D); /* Y has room for one row more */
+    }
+}
+
+/* Sizes of small robots get loops of known length. */
+void MCP_ISA_FN(mcp_bank_rows)(const mcp_bank_rows_args *a)
+{
+    switch (a->D) {
+    case 4: rows(a, 4); break;
+    case 5: rows(a, 5); break;
+    case 6: rows(a, 6); break;
+    case 7: rows(a, 7); break;
+    case 8: rows(a, 8); break;
+    default: rows(a, a->D);
     }
 }
 
