@@ -13,7 +13,12 @@
 #include "math/arena.h"
 #include "math/rng.h"
 
-enum { LINE_SEARCHES = 150, EVALUATIONS = 20 };
+enum {
+    LINE_SEARCHES = 150, /* of one descent, as the authors have it */
+    EVALUATIONS = 20,    /* of one line search                     */
+    CANDIDATES = 3,      /* fresh policies tried while the best expects more than half of the greatest cost */
+    SCREENING = 40       /* line searches after which a candidate must beat the best to go on                */
+};
 
 typedef struct {
     const mcp_algorithm_input *in;
@@ -22,9 +27,9 @@ typedef struct {
     mcp_horizon               *horizon;
     mcp_optimise_info         *info;
     void                      *block;
-    double *x, *best;                                    /* y [nu][b], c [b][f], log l [f] */
+    double *x, *best, *gradient;                         /* y [nu][b], c [b][f], log l [f] */
     double *w, *lambda, *w_bar, *lambda_bar, *L, *K;     /* [nu][b], [f], .. , [b][b] x 2 */
-    double  began, first;
+    double  began, best_J;
 } search;
 
 static double now(void)
@@ -47,6 +52,7 @@ static size_t layout(search *q, char *mem)
     size_t                     b = (size_t)p->basis, f = (size_t)p->features, nu = (size_t)p->nu;
     q->x = mcp_arena_doubles(&a, (size_t)params(q));
     q->best = mcp_arena_doubles(&a, (size_t)params(q));
+    q->gradient = mcp_arena_doubles(&a, (size_t)params(q));
     q->w = mcp_arena_doubles(&a, nu * b);
     q->lambda = mcp_arena_doubles(&a, f);
     q->w_bar = mcp_arena_doubles(&a, nu * b);
@@ -74,11 +80,12 @@ static double value(void *context, const double *x, double *g)
 static int note(void *context, int searches, double f, double norm, double step)
 {
     search *q = context;
-    q->info->history[searches - 1] = f;
-    q->info->rate_history[searches - 1] = step;
+    int     at = q->info->steps + searches;
+    q->info->history[at - 1] = f;
+    q->info->rate_history[at - 1] = step;
     if (!q->in->progress) return 0;
-    mcp_progress p = {.step = searches, .steps_max = LINE_SEARCHES, .cost = f, .best = f, .step_size = step, .gradient_norm = norm,
-                      .seconds = now() - q->began};
+    mcp_progress p = {.step = at, .steps_max = LINE_SEARCHES * (1 + CANDIDATES), .cost = f, .best = fmin(f, q->best_J), .step_size = step,
+                      .gradient_norm = norm, .event = searches == 1 && at > 1 ? 3 : 0, .seconds = now() - q->began};
     return q->in->progress(q->in->progress_context, &p);
 }
 
@@ -124,6 +131,14 @@ static mcp_status to_theta(search *q, double *theta, mcp_error *err)
     return MCP_OK;
 }
 
+static double policy_input(const mcp_horizon_problem *p, const double *x, int k)
+{
+    int v = p->feature[k];
+    if (v < p->nx) return p->feature_scale[k] * x[v];
+    double angle = x[p->angle[(v - p->nx) / 2]];
+    return p->feature_scale[k] * ((v - p->nx) % 2 ? cos(angle) : sin(angle));
+}
+
 /* Pseudo-targets 0.1 N(0, 1); pseudo-inputs at states drawn from those visited; length-scales one deviation of each feature
  * over them (the authors draw inputs from the start and give length-scales by hand). */
 static void fresh(search *q, uint32_t draw)
@@ -134,16 +149,15 @@ static void fresh(search *q, uint32_t draw)
     double                    *c = q->x + p->nu * b, *log_l = c + b * f;
     mcp_rand                   r = mcp_rand_make(in->seed, in->number, draw, MCP_RNG_POLICY);
     for (int i = 0; i < p->nu * b; i++) q->x[i] = 0.1 * mcp_rand_normal(&r);
+    for (int i = 0; i < b; i++) {
+        const double *x = in->visited + (size_t)(mcp_rand_uniform(&r) * in->visits) * (size_t)p->nx;
+        for (int k = 0; k < f; k++) c[i * f + k] = policy_input(p, x, k);
+    }
     for (int k = 0; k < f; k++) {
-        int    v = p->feature[k];
         double mean = 0, second = 0;
-        for (int i = 0; i < in->visits + b; i++) {
-            int           at = i < in->visits ? i : (int)(mcp_rand_uniform(&r) * in->visits);
-            const double *x = in->visited + (size_t)at * (size_t)p->nx;
-            double        a = v < p->nx ? x[v] : (v - p->nx) % 2 ? cos(x[p->angle[(v - p->nx) / 2]]) : sin(x[p->angle[(v - p->nx) / 2]]);
-            a *= p->feature_scale[k];
-            if (i < in->visits) mean += a / in->visits, second += a * a / in->visits;
-            else c[(i - in->visits) * f + k] = a;
+        for (int i = 0; i < in->visits; i++) {
+            double a = policy_input(p, in->visited + (size_t)i * (size_t)p->nx, k);
+            mean += a / in->visits, second += a * a / in->visits;
         }
         log_l[k] = 0.5 * log(fmax(second - mean * mean, 1e-4)) + 0.5 * M_LN2;
     }
@@ -157,35 +171,60 @@ mcp_status mcp_pilco_check(const mcp_system *s, mcp_error *err)
     return st;
 }
 
-static mcp_status improve(search *q, double *theta, mcp_error *err)
+static mcp_status descend(search *q, int searches, mcp_bfgs_info *b, mcp_error *err)
 {
-    mcp_bfgs_settings s = {.searches_max = LINE_SEARCHES, .evaluations_max = EVALUATIONS, .tolerance = 1e-4};
-    mcp_bfgs_info     b;
-    mcp_status        st;
-    q->info->history = mcp_calloc(LINE_SEARCHES + 1, sizeof(double));
-    q->info->rate_history = mcp_calloc(LINE_SEARCHES + 1, sizeof(double));
-    if (!q->info->history || !q->info->rate_history) return mcp_fail(err, MCP_ERR_MEMORY, "pilco: out of memory");
+    /* a cost of one a step is the plateau of the saturated cost; the way off it is slow at first */
+    mcp_bfgs_settings s = {.searches_max = searches, .evaluations_max = EVALUATIONS, .tolerance = 1e-4, .plateau = 0.98 * (q->plan.p.T + 1)};
+    mcp_status        st = mcp_bfgs(params(q), q->x, value, note, q, &s, b, err);
+    q->info->steps += b->searches;
+    if (st == MCP_OK && b->f < q->best_J) {
+        q->best_J = b->f;
+        memcpy(q->best, q->x, (size_t)params(q) * sizeof *q->x);
+    }
+    return st;
+}
+
+/* The first policy whose expected cost is a number: the last one if there is one, else fresh ones. */
+static void begin(search *q, const double *theta)
+{
     if (q->in->warm) from_theta(q, theta);
     else fresh(q, 0);
-    /* a cost of one a step everywhere is the plateau of the saturated cost; the way off it is slow at first */
-    s.plateau = 0.98 * (q->plan.p.T + 1);
-    q->first = value(q, q->x, q->best);
-    for (uint32_t draw = 1; !isfinite(q->first) && draw < 10; draw++) {
+    q->info->cost_first = value(q, q->x, q->gradient);
+    for (uint32_t draw = 1; !isfinite(q->info->cost_first) && draw < 10; draw++) {
         fresh(q, draw);
-        q->first = value(q, q->x, q->best);
+        q->info->cost_first = value(q, q->x, q->gradient);
         q->info->restarts++;
     }
-    if ((st = mcp_bfgs(params(q), q->x, value, note, q, &s, &b, err)) != MCP_OK) return st;
-    q->info->outcome = b.stopped ? MCP_INTERRUPTED : b.converged ? MCP_CONVERGED : MCP_STEPS_MAX;
-    q->info->steps = b.searches;
-    q->info->cost_first = q->first;
-    q->info->cost_last = b.f;
+}
+
+static mcp_status improve(search *q, double *theta, mcp_error *err)
+{
+    const size_t  room = LINE_SEARCHES * (1 + CANDIDATES) + 1;
+    const double  poor = 0.5 * (q->plan.p.T + 1);
+    mcp_bfgs_info b;
+    mcp_status    st;
+    q->info->history = mcp_calloc(room, sizeof(double));
+    q->info->rate_history = mcp_calloc(room, sizeof(double));
+    if (!q->info->history || !q->info->rate_history) return mcp_fail(err, MCP_ERR_MEMORY, "pilco: out of memory");
+    begin(q, theta);
+    if ((st = descend(q, LINE_SEARCHES, &b, err)) != MCP_OK) return st;
+    q->info->outcome = b.converged ? MCP_CONVERGED : MCP_STEPS_MAX;
+    for (uint32_t k = 0; k < CANDIDATES && q->best_J > poor && !b.stopped; k++) {
+        fresh(q, 100 + k);
+        if (!isfinite(value(q, q->x, q->gradient))) continue;
+        double before = q->best_J;
+        if ((st = descend(q, SCREENING, &b, err)) != MCP_OK) return st;
+        if (q->best_J < before && !b.stopped && (st = descend(q, LINE_SEARCHES - SCREENING, &b, err)) != MCP_OK) return st;
+    }
+    if (b.stopped) q->info->outcome = MCP_INTERRUPTED;
+    q->info->cost_last = q->best_J;
+    memcpy(q->x, q->best, (size_t)params(q) * sizeof *q->x);
     return to_theta(q, theta, err);
 }
 
 mcp_status mcp_pilco_improve(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info, mcp_error *err)
 {
-    search     q = {.in = in, .info = info, .began = now()};
+    search     q = {.in = in, .info = info, .began = now(), .best_J = INFINITY};
     mcp_status st;
     *info = (mcp_optimise_info){.check_cosine = NAN, .points = in->pairs->n};
     if ((st = mcp_pilco_recognise(&q.plan, in->system, err)) != MCP_OK) return st;
