@@ -17,12 +17,12 @@
 #include "optim/cmaes.h"
 
 enum {
-    PARTICLES = 24,      /* per set of noise */
-    EFFORT_MAX = 4,      /* sets of noise a candidate is averaged over, at most */
+    PARTICLES = 16,      /* per set of noise */
+    EFFORT_MAX = 2,      /* sets of noise a candidate is averaged over, at most */
     JUDGE_SETS = 10,     /* sets by which policies of different generations are compared */
     JUDGE_EVERY = 20,    /* generations */
-    PATIENCE = 120,      /* generations without gain before a restart or the end */
-    GENERATIONS = 600,   /* of a trial, all restarts together */
+    PATIENCE = 160,      /* generations without gain before a restart or the end */
+    GENERATIONS = 800,   /* of a trial, all restarts together */
     RESTARTS = 2,
     DRAWS = 16           /* fresh policies: their spread scales the search */
 };
