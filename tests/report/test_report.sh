@@ -18,6 +18,12 @@ for figure in trajectory inputs cost model observer; do
     "$MCPILCO" plot run --figure $figure -o $figure.svg > /dev/null
     grep -q '</svg>' $figure.svg || fail "figure $figure"
 done
+if command -v rsvg-convert > /dev/null; then
+    "$MCPILCO" plot run --figure trajectory -o t.pdf > /dev/null && [ "$(head -c 4 t.pdf)" = %PDF ] || fail "no PDF"
+    "$MCPILCO" plot run --figure trajectory -o t.png > /dev/null && [ "$(head -c 4 t.png | tail -c 3)" = PNG ] || fail "no PNG"
+fi
+(PATH=/nowhere "$MCPILCO" plot run --figure cost -o t2.pdf) 2> e.txt && fail "a PDF without a converter"
+grep -q librsvg2-bin e.txt || fail "the message does not name the converter's package"
 "$MCPILCO" plot run --figure nothing 2> e.txt && fail "an unknown figure was drawn"
 grep -q trajectory e.txt || fail "the message does not name the known figures"
 
