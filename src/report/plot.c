@@ -309,7 +309,7 @@ void mcp_plot_render(const mcp_plot *p, mcp_text *out)
 {
     int has_legend = 0;
     for (int i = 0; i < p->n; i++) has_legend |= in_legend(&p->item[i]);
-    frame f = {.left = p->y_label ? 62 : 48, .right = p->width - 12, .bottom = p->height - (p->x_label ? 34 : 20)};
+    frame f = {.left = p->y_label ? 62 : 48, .right = p->width - 16, .bottom = p->height - (p->x_label ? 34 : 20)};
     f.top   = (p->title ? 20 : 8) + (has_legend ? 16 : 0);
     find_ranges(p, &f);
     mcp_text_add(out, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %g %g' width='%g' height='%g' role='img'", p->width, p->height, p->width, p->height);
