@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "mcpilco/task.h"
 #include "options.h"
 
 typedef struct {
@@ -39,15 +40,31 @@ static const char *verb_name(const void *context, int i)
 static int usage(FILE *to)
 {
     fprintf(to, "mcpilco " MCP_VERSION " - learn controllers for real robots from seconds of data\n\n"
-                "usage: mcpilco VERB ...        mcpilco VERB --help teaches the verb\n\n");
+                "usage: mcpilco VERB ...        mcpilco VERB --help teaches the verb\n"
+                "                               mcpilco help task lists the keys of a task file\n\n");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].about);
     return to == stderr ? 2 : 0;
+}
+
+/* The reference of a task file's keys: docs/task-file.md. */
+static int help_task(void)
+{
+    char     *text = NULL;
+    mcp_error err = {MCP_OK, ""};
+    if (mcp_task_help(&text, &err) != MCP_OK) {
+        fprintf(stderr, "mcpilco help: %s\n", err.text);
+        return 1;
+    }
+    fputs(text, stdout);
+    mcp_task_text_free(text);
+    return 0;
 }
 
 int main(int argc, char **argv)
 {
     prepare_machine(argv);
     if (argc < 2) return usage(stderr);
+    if (argc > 2 && !strcmp(argv[1], "help") && !strcmp(argv[2], "task")) return help_task();
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) return usage(stdout);
     if (!strcmp(argv[1], "--version")) {
         printf("mcpilco " MCP_VERSION "\n");
