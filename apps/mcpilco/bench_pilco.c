@@ -92,8 +92,8 @@ static int measure(work *w, int points, int steps, int threads, int json)
     }
     if (json)
         printf("{\"points\": %d, \"steps\": %d, \"outputs\": %d, \"threads\": %d, \"isa\": \"%s\", \"gradient_error\": %.2g, "
-               "\"cost_s\": %.4g, \"gradient_s\": %.4g, \"gradient_cpu_s\": %.4g}\n", points, steps, E, threads, mcp_isa_name(mcp_isa_level()), error, without, with,
-               busy);
+               "\"cost_s\": %.4g, \"gradient_s\": %.4g, \"gradient_cpu_s\": %.4g}\n",
+               points, steps, E, threads, mcp_isa_name(mcp_isa_level()), error, without, with, busy);
     else
         printf("%d points, %d steps, %d outputs, %d thread(s), %s: cost alone %.1f ms, with its gradient %.1f ms (%.1f ms of CPU)\n", points, steps, E,
                threads, mcp_isa_name(mcp_isa_level()), 1e3 * without, 1e3 * with, 1e3 * busy);

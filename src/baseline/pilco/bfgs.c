@@ -124,7 +124,8 @@ mcp_status mcp_bfgs(int n, double *x, mcp_bfgs_value *value, mcp_bfgs_step *step
     layout(&q, &history, most, mem);
     reset(&q);
     history[0] = q.f = value(context, x, q.g);
-    if (!isfinite(q.f) || !isfinite(dot(n, q.g, q.g))) st = mcp_fail(err, MCP_ERR_NUMERIC, "pilco: the expected cost of the first policy is not a number");
+    if (!isfinite(q.f) || !isfinite(dot(n, q.g, q.g)))
+        st = mcp_fail(err, MCP_ERR_NUMERIC, "pilco: the expected cost of the first policy is not a number");
     while (st == MCP_OK && info->searches < most && !info->converged && !info->stopped) {
         for (int i = 0; i < n; i++) q.d[i] = -dot(n, q.H + i * n, q.g);
         q.slope = dot(n, q.d, q.g);

@@ -87,7 +87,8 @@ mcp_status mcp_horizon_create(mcp_horizon **out, const mcp_horizon_problem *p, c
     shape.na = p->nx + 2 * p->angles;
     shape.nj = shape.na + p->nu;
     shape.E = mcp_bank_outputs(bank);
-    if (mcp_bank_inputs(bank) != p->inputs) return mcp_fail(err, MCP_ERR_ARG, "pilco: the model has %d inputs, not %d", mcp_bank_inputs(bank), p->inputs);
+    if (mcp_bank_inputs(bank) != p->inputs)
+        return mcp_fail(err, MCP_ERR_ARG, "pilco: the model has %d inputs, not %d", mcp_bank_inputs(bank), p->inputs);
     if ((st = mcp_block_alloc(&mem, layout(&shape, NULL), err)) != MCP_OK) return st;
     h = mem;
     *h = shape;

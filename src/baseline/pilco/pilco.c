@@ -124,7 +124,8 @@ static mcp_status to_theta(search *q, double *theta, mcp_error *err)
     const mcp_pilco_plan      *l = &q->plan;
     const mcp_horizon_problem *p = &l->p;
     int                        b = p->basis, f = p->features;
-    if (mcp_targets_forward(p->nu, b, f, q->x, q->w, q->lambda, q->K, q->L) != MCP_OK) return mcp_fail(err, MCP_ERR_NUMERIC, "pilco: the policy's basis functions coincide");
+    if (mcp_targets_forward(p->nu, b, f, q->x, q->w, q->lambda, q->K, q->L) != MCP_OK)
+        return mcp_fail(err, MCP_ERR_NUMERIC, "pilco: the policy's basis functions coincide");
     memcpy(theta + l->weights, q->w, (size_t)(p->nu * b) * sizeof *theta);
     memcpy(theta + l->centres, q->x + p->nu * b, (size_t)(b * f) * sizeof *theta);
     memcpy(theta + l->lengths, q->x + p->nu * b + b * f, (size_t)f * sizeof *theta);

@@ -138,8 +138,10 @@ static mcp_status find_variables(prober *q, mcp_horizon_problem *p, mcp_error *e
 {
     const mcp_system *s = q->s;
     int               slot[MCP_MAX_STATE], used[MCP_MAX_STATE] = {0}, bad;
-    if (mcp_program_memory(s->features)) return mcp_fail(err, MCP_ERR_TASK, "pilco: the model's features must not use prev(); take such features out of model.features");
-    if (mcp_program_memory(s->actuator)) return mcp_fail(err, MCP_ERR_TASK, "pilco: an input's delay cannot be matched; set it to 0 or use mc-pilco4pms");
+    if (mcp_program_memory(s->features))
+        return mcp_fail(err, MCP_ERR_TASK, "pilco: the model's features must not use prev(); take such features out of model.features");
+    if (mcp_program_memory(s->actuator))
+        return mcp_fail(err, MCP_ERR_TASK, "pilco: an input's delay cannot be matched; set it to 0 or use mc-pilco4pms");
     offer_all_angles(q);
     if ((bad = match_all(q, s->nf, eval_features, q->na + q->nu, p->input, p->input_scale)) >= 0)
         return mcp_fail(err, MCP_ERR_TASK, "pilco: model feature \"%s\" is not a state, an input or the sine or cosine of a state; "
@@ -260,7 +262,7 @@ static mcp_status check_policy(prober *q, mcp_pilco_plan *plan, mcp_error *err)
     }
     if (!ok)
         return mcp_fail(err, MCP_ERR_TASK, "pilco: the policy of %s must be LIMIT*(9*sin(s) + sin(3*s))/8 with s = rbf(N, ...) of states and "
-                        "their sines and cosines, one output of the same rbf per input; e.g. --set policy.let.s=\"rbf(10, ...)\"", t->input[0].name);
+                        "their sines and cosines, one output of the same rbf per input; e.g. let: {s: 'rbf(10, ...)'}", t->input[0].name);
     return MCP_OK;
 }
 
