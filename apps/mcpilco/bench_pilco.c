@@ -37,9 +37,10 @@ static double cpu(void)
 static mcp_status make_bank(mcp_bank **out, int points, mcp_error *err)
 {
     static const double range[D] = {0.5, 1.5, 4, 1, 1, 5};
-    double             *X = mcp_calloc((size_t)points * (D + E), sizeof *X), *Y = X + points * D, hyper[E * (D + 2)];
+    double             *X = mcp_calloc((size_t)points * (D + E), sizeof *X), hyper[E * (D + 2)];
     mcp_rand            r = mcp_rand_make(1, 0, 0, MCP_RNG_OTHER);
     if (!X) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d points", points);
+    double *Y = X + points * D;
     for (int i = 0; i < points * D; i++) X[i] = range[i % D] * mcp_rand_normal(&r);
     for (int e = 0; e < E; e++) {
         for (int i = 0; i < points; i++) Y[e * points + i] = 0.1 * sin(X[i * D + e] / range[e]) + 0.02 * X[i * D + 5] + 0.01 * mcp_rand_normal(&r);

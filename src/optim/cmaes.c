@@ -220,7 +220,7 @@ static void sort_order(int n, const double *value, int *order)
 static double place(const double *all, int n, double v, int self)
 {
     int below = 0;
-    for (int i = 0; i < n; i++) below += all[i] < v || (all[i] == v && i < self);
+    for (int i = 0; i < n; i++) below += i < self ? all[i] <= v : all[i] < v;
     return below + 1;
 }
 

@@ -87,7 +87,7 @@ static void evaluate_set(void *context, int k, int worker)
 
 static double judge(search *q, const double *theta)
 {
-    double J[JUDGE_SETS], sum = 0;
+    double J[JUDGE_SETS] = {0}, sum = 0;
     q->X = theta, q->out = J;
     mcp_pool_run(q->in->pool, JUDGE_SETS, evaluate_set, q);
     for (int k = 0; k < JUDGE_SETS; k++) sum += J[k];
@@ -108,8 +108,10 @@ static int consider(search *q, const double *theta)
 static mcp_status find_scale(search *q, mcp_error *err)
 {
     const mcp_algorithm_input *in = q->in;
-    double                    *draw = mcp_calloc(2 * (size_t)q->n, sizeof *draw), *mean = draw + q->n;
-    mcp_status                 st = draw ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "black-drops: out of memory");
+    double                    *draw = mcp_calloc(2 * (size_t)q->n, sizeof *draw), *mean;
+    mcp_status                 st = MCP_OK;
+    if (!draw) return mcp_fail(err, MCP_ERR_MEMORY, "black-drops: out of memory");
+    mean = draw + q->n;
     memset(q->scale, 0, (size_t)q->n * sizeof *q->scale);
     for (uint32_t k = 0; k < DRAWS && st == MCP_OK; k++) {
         if ((st = mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, 1000 + k, draw, err)) != MCP_OK) break;

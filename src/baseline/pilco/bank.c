@@ -90,7 +90,10 @@ mcp_status mcp_bank_create(mcp_bank **out, int n, int D, int E, const double *X,
     for (int i = 0; i < n; i++)
         for (int d = 0; d < D; d++) b->XT[d * b->ld + i] = X[i * D + d];
     double *K = mcp_calloc(2 * (size_t)n * (size_t)n, sizeof *K);
-    st = K ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "moment matching: out of memory for %d points", n);
+    if (!K) {
+        mcp_bank_free(b);
+        return mcp_fail(err, MCP_ERR_MEMORY, "moment matching: out of memory for %d points", n);
+    }
     for (int e = 0; e < E && st == MCP_OK; e++)
         st = fill_output(b, e, X, Y + (size_t)e * (size_t)n, hyper + (size_t)e * (size_t)(D + 2), K, K + (size_t)n * (size_t)n, err);
     mcp_free(K);

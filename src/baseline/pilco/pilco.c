@@ -94,7 +94,7 @@ static mcp_status make_bank(search *q, mcp_error *err)
 {
     const mcp_pairs *d = q->in->pairs;
     int              D = d->nf, E = d->ngp;
-    double          *hyper = mcp_calloc((size_t)(E * (D + 2)), sizeof *hyper);
+    double          *hyper = mcp_calloc((size_t)E * (size_t)(D + 2), sizeof *hyper);
     mcp_status       st;
     if (!hyper) return mcp_fail(err, MCP_ERR_MEMORY, "pilco: out of memory");
     for (int e = 0; e < E; e++) {
