@@ -107,18 +107,24 @@ static const char *rate_unit(char *out, size_t size, const mcp_task *task, int c
     return out;
 }
 
-static void print_time(const rig_verdict *v, const mcp_task *task, const mcp_probe *p)
+/* "+-0.3 %", "+-12 %" */
+static const char *per_cent(char *out, size_t size, double share)
 {
-    printf("  rate        %.6g Hz by %s clock, jitter %.3g ms, periods %.4g to %.4g ms: %s\n", 1.0 / p->period,
-           p->paced ? "our" : "the plant's", 1e3 * p->jitter, 1e3 * p->period_low, 1e3 * p->period_high,
-           p->paced ? (p->misses ? "deadlines were missed" : "no deadline missed") : says(!isnan(v->rate)));
-    if (p->paced) printf("  misses      %d of %d samples\n", p->misses, p->samples - 1);
-    else if (p->real_time)
+    snprintf(out, size, 100 * share < 1.0 ? "+-%.1f %%" : "+-%.0f %%", 100 * share);
+    return out;
+}
+
+static void print_time(const rig_verdict *v, const mcp_probe *p)
+{
+    printf("  rate        %.6g Hz by %s clock", 1.0 / p->period, p->paced ? "our" : "the plant's");
+    if (p->jitter > 1e-9) printf(", jitter %.3g ms, periods %.4g to %.4g ms", 1e3 * p->jitter, 1e3 * p->period_low, 1e3 * p->period_high);
+    if (p->paced) printf("\n  misses      %d of %d samples\n", p->misses, p->samples - 1);
+    else printf(": %s\n", says(!isnan(v->rate)));
+    if (!p->paced && p->real_time)
         printf("  our clock   %.6g Hz, jitter %.3g ms (the plant keeps time)\n", 1.0 / p->wall_period, 1e3 * p->wall_jitter);
     if (p->paced || !p->real_time)
         printf("  round trip  %.3g ms mean, %.3g ms most%s\n", 1e3 * p->answer, 1e3 * p->answer_most,
                p->paced ? "" : " (faster than the rate: a simulation)");
-    (void)task;
 }
 
 static void print_channel(const rig_verdict *v, const mcp_task *task, const mcp_probe *p, int i)
@@ -126,11 +132,12 @@ static void print_channel(const rig_verdict *v, const mcp_task *task, const mcp_
     const mcp_probe_channel *c = &p->channel[i];
     const mcp_task_channel  *t = &task->measured[i];
     const char              *unit = unit_of(task, i);
+    char                     error[24];
     if (isnan(c->noise)) printf("  %-10s  noise: too few samples at rest\n", t->name);
     else if (c->hidden) printf("  %-10s  noise below what its resolution shows: %s\n", t->name, says(v->noise[i]));
     else
-        printf("  %-10s  noise %.2g %s (+-%.0f %%), the task has %.2g: %s\n", t->name, c->noise, unit, 100 * c->noise_error, t->noise,
-               says(v->noise[i]));
+        printf("  %-10s  noise %.2g %s (%s), the task has %.2g: %s\n", t->name, c->noise, unit, per_cent(error, sizeof error, c->noise_error),
+               t->noise, says(v->noise[i]));
     if (isnan(c->resolution)) printf("  %-10s  resolution: its value never changed from %.6g %s; move it by hand, or look at the wiring\n", "", c->low, unit);
     else if (c->resolution > 0.0)
         printf("  %-10s  resolution %.4g %s, the task has %.4g: %s\n", "", c->resolution, unit, t->quantum, says(v->resolution[i]));
@@ -145,7 +152,7 @@ static void print_response(const rig_verdict *v, const mcp_task *task, const mcp
 {
     const mcp_probe_response *r = &p->response[j][i];
     const mcp_task_input     *in = &task->input[j];
-    char                      unit[64], name[160];
+    char                      unit[64], name[160], error[24];
     static const char *const  words[] = {"", ": agrees", ": NOT as the equations say", ": OPPOSITE SIGN"};
     int                       expected = in->delay + task->measured[i].delay;
     snprintf(name, sizeof name, "%s -> %s", in->name, task->measured[i].name);
@@ -153,8 +160,8 @@ static void print_response(const rig_verdict *v, const mcp_task *task, const mcp
         printf("  %-10s  no clear answer; if there should be one, raise --amplitude, --pulse or --seconds\n", name);
         return;
     }
-    printf("  %-10s  %+.3g %s per %s (+-%.0f %%)", name, r->gain, rate_unit(unit, sizeof unit, task, i, r->order),
-           in->unit ? in->unit : "unit", 100 * r->gain_error / fabs(r->gain));
+    printf("  %-10s  %+.3g %s per %s (%s)", name, r->gain, rate_unit(unit, sizeof unit, task, i, r->order),
+           in->unit ? in->unit : "unit", per_cent(error, sizeof error, r->gain_error / fabs(r->gain)));
     if (reference && reference->response[j][i].found)
         printf(", the equations give %+.3g%s\n", reference->response[j][i].gain, words[(int)v->gain[j][i]]);
     else printf("; the model learns it\n");
@@ -219,7 +226,7 @@ void rig_print(const rig_verdict *v, const mcp_task *task, const mcp_probe *p, c
 {
     printf("%d samples in %.3g s, %d of them at rest, then %d pulses of each input\n", p->samples, p->seconds, p->rest, p->pulses);
     if (p->ended) printf("the probe ended early: %s\n", p->reason);
-    print_time(v, task, p);
+    print_time(v, p);
     for (int i = 0; i < task->ny; i++) print_channel(v, task, p, i);
     for (int j = 0; j < task->nu; j++)
         for (int i = 0; i < task->ny; i++) print_response(v, task, p, reference, j, i);
