@@ -255,7 +255,7 @@ const mcp_key mcp_model_table[] = {
     {"posterior", KEY_CHOICE, AT(model.posterior), .choices = "exact|sparse|subset", .fallback = "sparse",
      .about = "exact: all data; sparse: inducing points until a bound on the lost variance holds; subset: a subset of "
               "the data"},
-    {"tolerance", KEY_NUMBER, AT(model.tolerance), 0, 100, OPEN_LO, .fallback = "0.01", .unit = "of the noise variance",
+    {"tolerance", KEY_NUMBER, AT(model.tolerance), 0, 100, OPEN_LO, .fallback = "0.05", .unit = "of the noise variance",
      .about = "sparse: bound on the lost variance at the data"},
     {"points_max", KEY_INT, AT(model.points_max), 0, 100000, .fallback = "0",
      .about = "sparse, subset: most points kept; 0 = no limit"},
