@@ -27,7 +27,8 @@ typedef struct {
     const mcp_optimise_settings *set;
     mcp_optimise_info           *info;
     mcp_error                   *err;
-    mcp_rollout                 *rollout;
+    mcp_rollout                 *rollout, *judge; /* judge: more particles, for evaluations */
+    int                          judges;          /* its particles */
     mcp_adam                     adam;
     mcp_pace                     pace;
     int                          params, steps_max, room;
@@ -54,12 +55,12 @@ static double drawable(double dropout)
     return floor(dropout * 256.0 + 0.5) / 256.0;
 }
 
-static mcp_status particles(search *s, uint32_t step, double dropout, mcp_rollout_result *result, mcp_error *err)
+static mcp_status particles(search *s, mcp_rollout *rollout, uint32_t step, double dropout, mcp_rollout_result *result, mcp_error *err)
 {
     mcp_stream_noise stream = {.system = s->q->system, .seed = s->q->seed, .trial = s->q->trial, .step = step,
                                .dropout = drawable(dropout), .antithetic = s->set->antithetic};
     mcp_noise        noise = mcp_noise_from_stream(&stream);
-    return mcp_rollout_run(s->rollout, s->theta, stream.dropout, &noise, result, err);
+    return mcp_rollout_run(rollout, s->theta, stream.dropout, &noise, result, err);
 }
 
 /* The score without dropout on the fixed noise, infinite when it is no number; the best policy so far is kept. A wide cost
@@ -69,8 +70,8 @@ static double evaluate(search *s, double *J)
     mcp_rollout_result result = {.states = s->states, .inputs = s->inputs};
     double             score, failed = 0.0;
     *J = INFINITY;
-    if (particles(s, fixed_noise, 0.0, &result, NULL) != MCP_OK) return INFINITY;
-    if (s->states) failed = 1.0 - mcp_success_rate(s->q->system, s->set->particles, s->states, s->inputs, s->success_work);
+    if (particles(s, s->judge, fixed_noise, 0.0, &result, NULL) != MCP_OK) return INFINITY;
+    if (s->states) failed = 1.0 - mcp_success_rate(s->q->system, s->judges, s->states, s->inputs, s->success_work);
     *J    = result.J;
     score = result.J + s->set->success_weight * failed * fabs(result.J);
     if (score < s->best_score) {
@@ -99,7 +100,7 @@ static mcp_status sample(search *s, mcp_rollout_result *result, int *event)
     for (;;) {
         mcp_status st = MCP_OK;
         for (int k = 0; k < RESAMPLE_MOST; k++) {
-            st = particles(s, s->draws++, s->pace.dropout, result, s->err);
+            st = particles(s, s->rollout, s->draws++, s->pace.dropout, result, s->err);
             if (st != MCP_ERR_NUMERIC) return st;
             s->info->resampled++;
         }
@@ -222,7 +223,7 @@ static size_t layout(search *s, char *mem)
     s->adam.m   = mcp_arena_doubles(&a, n);
     s->adam.v   = mcp_arena_doubles(&a, n);
     if (s->q->system->task->success.text && s->set->success_weight > 0.0) {
-        size_t rows     = (size_t)(s->q->system->steps + 1) * (size_t)s->set->particles;
+        size_t rows     = (size_t)(s->q->system->steps + 1) * (size_t)s->judges;
         s->states       = mcp_arena_doubles(&a, rows * (size_t)s->q->system->nx);
         s->inputs       = mcp_arena_doubles(&a, rows * (size_t)s->q->system->nu);
         s->success_work = mcp_arena_doubles(&a, mcp_success_work(s->q->system));
@@ -285,6 +286,8 @@ static mcp_status run(search *s, int warm, mcp_error *err)
         s->info->tolerance = models.tolerance;
         s->info->points = models.points;
         st = mcp_rollout_create(&s->rollout, q->system, models.posterior, &r, q->pool, err);
+        r.particles = s->judges;
+        if (st == MCP_OK) st = mcp_rollout_create(&s->judge, q->system, models.posterior, &r, q->pool, err);
     }
     if (st == MCP_OK) {
         s->score_first = evaluate(s, &s->info->cost_first);
@@ -296,6 +299,7 @@ static mcp_status run(search *s, int warm, mcp_error *err)
     if (st == MCP_OK && s->stopped) s->info->outcome = MCP_INTERRUPTED;
     if (st == MCP_OK && warm && q->incumbent_works) keep_incumbent(s, incumbent);
     mcp_rollout_free(s->rollout);
+    mcp_rollout_free(s->judge);
     mcp_models_free(&models);
     mcp_free(incumbent);
     return st;
@@ -312,6 +316,7 @@ mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *
     mcp_status st = check_settings(set, err);
     if (st != MCP_OK) return st;
     s.params    = mcp_program_params(q->system->controller);
+    s.judges    = set->evaluate_particles > set->particles ? set->evaluate_particles : set->particles;
     s.steps_max = q->trial <= 1 ? set->steps_first : set->steps;
     s.pace      = (mcp_pace){set->step_size, set->dropout};
     /* A policy that works is polished, not shaken: the plateau rule begins where it would be after lowering twice. */

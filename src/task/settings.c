@@ -21,6 +21,8 @@ const mcp_key mcp_optimise_table[] = {
      .about = "plateau: steps without gain before the rate is lowered"},
     {"evaluate_every", KEY_INT, AT(evaluate_every), 1, 100000, .fallback = "50",
      .about = "plateau: steps between evaluations on the fixed noise set"},
+    {"evaluate_particles", KEY_INT, AT(evaluate_particles), 0, 100000, .fallback = "400",
+     .about = "particles of that set, when more than `particles`: rare failures must show"},
     {"gain", KEY_NUMBER, AT(gain), 0, 1, OPEN_HI, .fallback = "0.005",
      .about = "plateau: smallest relative gain that counts"},
     {"adjoint_clip", KEY_NUMBER, AT(adjoint_clip), 0, 1e9, .fallback = "30",
@@ -30,7 +32,7 @@ const mcp_key mcp_optimise_table[] = {
     {"incumbent_gain", KEY_NUMBER, AT(incumbent_gain), 0, 1, .fallback = "0.02",
      .about =
          "a policy that succeeded on the plant is replaced only for a larger predicted gain (fraction of its cost)"},
-    {"success_weight", KEY_NUMBER, AT(success_weight), 0, 100, .fallback = "1",
+    {"success_weight", KEY_NUMBER, AT(success_weight), 0, 100, .fallback = "3",
      .about = "policies are compared by J (1 + w (1 - p)), p the share of particles that meet the success test; 0: by J alone"},
     {"candidates", KEY_INT, AT(candidates), 0, 100, .fallback = "0",
      .about = "fresh policies tried beside the warm start"},

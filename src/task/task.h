@@ -158,6 +158,7 @@ typedef struct {
     double gain;           /* plateau: smallest relative gain that counts */
     double adjoint_clip;   /* per particle and step, 0 = none */
     double gradient_clip;  /* norm, 0 = none */
+    int    evaluate_particles; /* of an evaluation, when more than particles */
     double success_weight; /* policies are compared by J (1 + w (1 - success rate of the particles)) */
     double incumbent_gain; /* a policy that worked is kept unless the predicted gain is larger (fraction) */
     int    candidates;     /* fresh policies tried beside the warm start */
