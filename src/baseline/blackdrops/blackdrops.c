@@ -23,6 +23,7 @@ enum {
     JUDGE_EVERY = 20,    /* generations */
     PATIENCE = 160,      /* generations without gain before a restart or the end */
     GENERATIONS = 800,   /* of a trial, all restarts together */
+    RACE = 160,          /* generations that a warm and a fresh start have to show which is better */
     RESTARTS = 2,
     DRAWS = 16           /* fresh policies: their spread scales the search */
 };
@@ -130,12 +131,12 @@ static mcp_status find_scale(search *q, mcp_error *err)
     return st;
 }
 
-/* Generations until the strategy stops, patience or the budget ends, or the caller says so. */
-static mcp_status run_strategy(search *q, mcp_cmaes *c, int *generation, int *stop, mcp_error *err)
+/* Generations until the strategy stops, patience or the budget (until) ends, or the caller says so. */
+static mcp_status run_strategy(search *q, mcp_cmaes *c, int until, int *generation, int *stop, mcp_error *err)
 {
     int        waited = 0;
     mcp_status st = MCP_OK;
-    while (st == MCP_OK && *generation < GENERATIONS && waited < PATIENCE && !mcp_cmaes_stopped(c) && !*stop) {
+    while (st == MCP_OK && *generation < until && waited < PATIENCE && !mcp_cmaes_stopped(c) && !*stop) {
         int           l = mcp_cmaes_population(c), second = mcp_cmaes_reevaluations(c), sets = (int)ceil(mcp_cmaes_effort(c));
         const double *X = mcp_cmaes_ask(c);
         uint32_t      key = 64u * (uint32_t)(*generation + 1);
@@ -168,27 +169,53 @@ static mcp_status grow(search *q, int population, mcp_error *err)
     return MCP_OK;
 }
 
-static mcp_status optimise(search *q, mcp_error *err)
+static mcp_status make_strategy(search *q, mcp_cmaes **c, const double *start, double sigma, uint64_t salt, mcp_error *err)
 {
-    const mcp_algorithm_input *in = q->in;
-    mcp_cmaes_settings         s;
-    mcp_cmaes                 *c = NULL;
-    mcp_status                 st;
-    int                        generation = 0, stop = 0;
+    mcp_cmaes_settings s;
+    mcp_status         st;
     mcp_cmaes_settings_default(&s);
-    s.sigma = in->warm ? sigma_warm : sigma_fresh;
+    s.sigma = sigma;
     s.scale = q->scale;
     s.effort_max = EFFORT_MAX;
     s.noise_step = 0; /* common random numbers: second evaluations overstate the noise between candidates */
-    s.seed = in->seed;
-    s.trial = in->number;
-    if ((st = mcp_cmaes_create(&c, q->n, q->start, &s, err)) != MCP_OK) return st;
+    s.seed = q->in->seed + salt;
+    s.trial = q->in->number;
+    if ((st = mcp_cmaes_create(c, q->n, start, &s, err)) != MCP_OK) return st;
+    return grow(q, mcp_cmaes_population(*c), err);
+}
+
+/* The last policy did not work: it may be a poor place to search from. A fresh start gets as many generations; the one with
+ * the better centre goes on. */
+static mcp_status race(search *q, mcp_cmaes **c, int *generation, int *stop, mcp_error *err)
+{
+    const mcp_algorithm_input *in = q->in;
+    mcp_cmaes                 *other = NULL;
+    mcp_status                 st;
+    if ((st = run_strategy(q, *c, *generation + RACE, generation, stop, err)) != MCP_OK || *stop) return st;
+    st = mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, 0, q->start, err);
+    if (st == MCP_OK) st = make_strategy(q, &other, q->start, sigma_fresh, 0x9E3779B97F4A7C15u, err);
+    if (st == MCP_OK) st = run_strategy(q, other, *generation + RACE, generation, stop, err);
+    if (st == MCP_OK && judge(q, mcp_cmaes_mean(other)) < judge(q, mcp_cmaes_mean(*c))) {
+        mcp_cmaes *worse = *c;
+        *c = other;
+        other = worse;
+    }
+    consider(q, mcp_cmaes_mean(*c));
+    mcp_cmaes_free(other);
+    return st;
+}
+
+static mcp_status optimise(search *q, mcp_error *err)
+{
+    mcp_cmaes *c = NULL;
+    mcp_status st = make_strategy(q, &c, q->start, q->in->warm ? sigma_warm : sigma_fresh, 0, err);
+    int        generation = 0, stop = 0;
+    if (st == MCP_OK && q->in->warm && !q->in->incumbent_works) st = race(q, &c, &generation, &stop, err);
     for (int restart = 0; st == MCP_OK; restart++) {
-        if ((st = grow(q, mcp_cmaes_population(c), err)) != MCP_OK) break;
-        if ((st = run_strategy(q, c, &generation, &stop, err)) != MCP_OK) break;
+        if ((st = run_strategy(q, c, GENERATIONS, &generation, &stop, err)) != MCP_OK) break;
         consider(q, mcp_cmaes_mean(c));
         if (restart == RESTARTS || stop || generation >= GENERATIONS) break;
-        st = mcp_cmaes_restart(c, q->best, err);
+        if ((st = mcp_cmaes_restart(c, q->best, err)) == MCP_OK) st = grow(q, mcp_cmaes_population(c), err);
         q->info->restarts++;
     }
     q->info->steps = generation;
