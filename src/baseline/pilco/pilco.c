@@ -140,16 +140,16 @@ static double policy_input(const mcp_horizon_problem *p, const double *x, int k)
     return p->feature_scale[k] * ((v - p->nx) % 2 ? cos(angle) : sin(angle));
 }
 
-/* Pseudo-targets 0.1 N(0, 1); pseudo-inputs at states drawn from those visited; length-scales one deviation of each feature
+/* Pseudo-targets amplitude N(0, 1); pseudo-inputs at states drawn from those visited; length-scales one deviation of each feature
  * over them (the authors draw inputs from the start and give length-scales by hand). */
-static void fresh(search *q, uint32_t draw)
+static void fresh(search *q, uint32_t draw, double amplitude)
 {
     const mcp_algorithm_input *in = q->in;
     const mcp_horizon_problem *p = &q->plan.p;
     int                        b = p->basis, f = p->features;
     double                    *c = q->x + p->nu * b, *log_l = c + b * f;
     mcp_rand                   r = mcp_rand_make(in->seed, in->number, draw, MCP_RNG_POLICY);
-    for (int i = 0; i < p->nu * b; i++) q->x[i] = 0.1 * mcp_rand_normal(&r);
+    for (int i = 0; i < p->nu * b; i++) q->x[i] = amplitude * mcp_rand_normal(&r);
     for (int i = 0; i < b; i++) {
         const double *x = in->visited + (size_t)(mcp_rand_uniform(&r) * in->visits) * (size_t)p->nx;
         for (int k = 0; k < f; k++) c[i * f + k] = policy_input(p, x, k);
@@ -189,10 +189,10 @@ static mcp_status descend(search *q, int searches, mcp_bfgs_info *b, mcp_error *
 static void begin(search *q, const double *theta)
 {
     if (q->in->warm) from_theta(q, theta);
-    else fresh(q, 0);
+    else fresh(q, 0, 0.1);
     q->info->cost_first = value(q, q->x, q->gradient);
     for (uint32_t draw = 1; !isfinite(q->info->cost_first) && draw < 10; draw++) {
-        fresh(q, draw);
+        fresh(q, draw, 0.1);
         q->info->cost_first = value(q, q->x, q->gradient);
         q->info->restarts++;
     }
@@ -211,7 +211,7 @@ static mcp_status improve(search *q, double *theta, mcp_error *err)
     if ((st = descend(q, LINE_SEARCHES, &b, err)) != MCP_OK) return st;
     q->info->outcome = b.converged ? MCP_CONVERGED : MCP_STEPS_MAX;
     for (uint32_t k = 0; k < CANDIDATES && q->best_J > poor && !b.stopped; k++) {
-        fresh(q, 100 + k);
+        fresh(q, 100 + k, 0.3 * (k + 1)); /* bolder ones: small targets start on the plateau of the cost */
         if (!isfinite(value(q, q->x, q->gradient))) continue;
         double before = q->best_J;
         if ((st = descend(q, SCREENING, &b, err)) != MCP_OK) return st;
