@@ -67,10 +67,13 @@ static mcp_status write_inputs_c(const mcp_run *r, const char *folder, const cha
 {
     mcp_text t = {0};
     int      nu = r->system->nu;
-    mcp_text_add(&t, "/* %s_inputs.h - inputs of the next exploration: row k is held from sample k to k+1, every %.9g s.\n * Columns:", prefix, r->system->ts);
-    for (int j = 0; j < nu; j++) mcp_text_add(&t, " %s [%s]", r->task->input[j].name, r->task->input[j].unit ? r->task->input[j].unit : "-");
-    mcp_text_add(&t, " */\n#ifndef %s_INPUTS_H\n#define %s_INPUTS_H\n\n#define %s_RATE %.9g\n#define %s_STEPS %d\nstatic const float %s_inputs[%d][%d] = {\n",
-                 prefix, prefix, prefix, r->task->rate, prefix, r->system->steps, prefix, r->system->steps, nu);
+    mcp_text_add(&t, "/* %s_inputs.h - inputs of the next exploration: row k is held from sample k to k+1, every %.9g s.\n * Columns:", prefix,
+                 r->system->ts);
+    for (int j = 0; j < nu; j++)
+        mcp_text_add(&t, " %s [%s]", r->task->input[j].name, r->task->input[j].unit ? r->task->input[j].unit : "-");
+    mcp_text_add(&t, " */\n#ifndef %s_INPUTS_H\n#define %s_INPUTS_H\n\n#define %s_RATE %.9g\n#define %s_STEPS %d\n", prefix, prefix, prefix,
+                 r->task->rate, prefix, r->system->steps);
+    mcp_text_add(&t, "static const float %s_inputs[%d][%d] = {\n", prefix, r->system->steps, nu);
     for (int k = 0; k < r->system->steps; k++) {
         mcp_text_add(&t, "    {");
         for (int j = 0; j < nu; j++) mcp_text_add(&t, "%s%.9ef", j ? ", " : "", u[k * nu + j]);
@@ -123,10 +126,11 @@ static mcp_status write_forecast(const mcp_learner *l, const char *folder, mcp_e
     const mcp_forecast *f = l->next->forecast;
     mcp_text            t = {0};
     mcp_text_add(&t, "t");
-    for (int i = 0; i < f->nx; i++) mcp_text_add(&t, ",low.%s,median.%s,high.%s", r->task->state[i], r->task->state[i], r->task->state[i]);
+    for (int i = 0; i < f->nx; i++)
+        mcp_text_add(&t, ",low.%s,median.%s,high.%s", r->task->state[i], r->task->state[i], r->task->state[i]);
     for (int k = 0; k < f->samples; k++) {
         mcp_text_add(&t, "\n%.9g", k * r->system->ts);
-        for (int i = 0; i < f->nx; i++) mcp_text_add(&t, ",%.9g,%.9g,%.9g", f->low[k * f->nx + i], f->median[k * f->nx + i], f->high[k * f->nx + i]);
+        for (int i = 0, at = k * f->nx; i < f->nx; i++, at++) mcp_text_add(&t, ",%.9g,%.9g,%.9g", f->low[at], f->median[at], f->high[at]);
     }
     mcp_text_add(&t, "\n");
     return save(folder, "forecast.csv", &t, err);

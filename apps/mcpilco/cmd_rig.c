@@ -122,7 +122,8 @@ int cmd_rig(int argc, char **argv)
         {"--amplitude", OPTION_NUMBER, &c.probe.amplitude, 1e-6, 1, "A", "of the pulses, as a fraction of each input's limit (0.1)", NULL},
         {"--pulse", OPTION_NUMBER, &c.probe.pulse, 1e-6, 1e4, "S", "length of a pulse's first part; slow plants need longer ones (0.1)", NULL},
         {"--rest", OPTION_NUMBER, &c.probe.rest, 0.05, 0.95, "SHARE", "share of the time at rest, for noise (0.4)", NULL},
-        {"--reference", OPTION_TEXT, &c.reference, 0, 0, "TASK", "compare signs and gains with this task's simulated plant (the task's own, when --set gave it another)", NULL},
+        {"--reference", OPTION_TEXT, &c.reference, 0, 0, "TASK", "compare signs and gains with this task's simulated plant (the task's own, when --set "
+         "gave it another)", NULL},
         {"--seed", OPTION_SEED, &c.probe.seed, 0, 0, "S", "of a simulated plant (1)", NULL},
         {"--set", OPTION_LIST, &c.set, 0, 0, "KEY=VALUE", "change a value of the task file", NULL},
         {"--json", OPTION_FLAG, &c.json, 0, 0, NULL, "one JSON object on standard output", NULL},

@@ -138,7 +138,8 @@ static void print_channel(const rig_verdict *v, const mcp_task *task, const mcp_
     else
         printf("  %-10s  noise %.2g %s (%s), the task has %.2g: %s\n", t->name, c->noise, unit, per_cent(error, sizeof error, c->noise_error),
                t->noise, says(v->noise[i]));
-    if (isnan(c->resolution)) printf("  %-10s  resolution: its value never changed from %.6g %s; move it by hand, or look at the wiring\n", "", c->low, unit);
+    if (isnan(c->resolution))
+        printf("  %-10s  resolution: its value never changed from %.6g %s; move it by hand, or look at the wiring\n", "", c->low, unit);
     else if (c->resolution > 0.0)
         printf("  %-10s  resolution %.4g %s, the task has %.4g: %s\n", "", c->resolution, unit, t->quantum, says(v->resolution[i]));
     else printf("  %-10s  resolution: none seen: %s\n", "", says(v->resolution[i]));

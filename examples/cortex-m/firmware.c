@@ -94,7 +94,8 @@ int main(void)
         if (took > most) most = took;
     }
     printf("a step: %lu instructions mean, %lu most; stack %d bytes; memory %d bytes (20000 instructions are counted as %lu)\n",
-           (unsigned long)(total * TICK / STEPS), (unsigned long)(most * TICK), stack_of_a_step(), (int)sizeof controller, (unsigned long)(known * TICK));
+           (unsigned long)(total * TICK / STEPS), (unsigned long)(most * TICK), stack_of_a_step(), (int)sizeof controller,
+           (unsigned long)(known * TICK));
     return bad;
 }
 

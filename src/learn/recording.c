@@ -102,7 +102,9 @@ static mcp_status check_pairs(const file *f)
         int         there = 0;
         for (int c = 0; equals && c < f->csv->columns; c++) there |= right_of(f->q->map[m], f->csv->name[c]) != NULL;
         if (!equals) return mcp_fail(f->err, MCP_ERR_ARG, "map \"%s\": expected THEIR_NAME=OUR_NAME", f->q->map[m]);
-        if (!there) return mcp_fail(f->err, MCP_ERR_ARG, "map \"%s\": %s has no column %.*s", f->q->map[m], f->path, (int)(equals - f->q->map[m]), f->q->map[m]);
+        if (!there)
+            return mcp_fail(f->err, MCP_ERR_ARG, "map \"%s\": %s has no column %.*s", f->q->map[m], f->path, (int)(equals - f->q->map[m]),
+                            f->q->map[m]);
         if (!is_signal(f, equals + 1))
             return mcp_fail(f->err, MCP_ERR_ARG, "map \"%s\": the task has no signal %s", f->q->map[m], equals + 1);
     }
@@ -130,8 +132,8 @@ static double factor(const file *f, const char *name)
 /* Copies a column with its unit; c < 0: NaN. */
 static void take(const file *f, int c, const char *name, double *out, int stride)
 {
-    double by = factor(f, name);
-    for (int k = 0; k < f->csv->rows; k++) out[k * stride] = c < 0 ? NAN : by == 1.0 ? f->csv->value[k * f->csv->columns + c] : by * f->csv->value[k * f->csv->columns + c];
+    double by = factor(f, name); /* 1 leaves every bit */
+    for (int k = 0; k < f->csv->rows; k++) out[k * stride] = c < 0 ? NAN : by * f->csv->value[k * f->csv->columns + c];
 }
 
 static mcp_status missing(const file *f, const char *name)
@@ -182,30 +184,39 @@ static mcp_status take_all(const file *f, mcp_recording *r)
 
 /* the clock */
 
+/* Time goes on, and nothing big is missing. */
+static mcp_status check_gaps(const file *f, const mcp_recording *r, double ts)
+{
+    for (int k = 1; k < r->rows; k++) {
+        double gap = r->t[k] - r->t[k - 1];
+        if (!(gap > 0.0))
+            return mcp_fail(f->err, MCP_ERR_IO, "%s: row %d of the data: the time does not go on (%g s after %g s)", f->path, k + 1, r->t[k],
+                            r->t[k - 1]);
+        if (gap > 2.5 * ts)
+            return mcp_fail(f->err, MCP_ERR_IO, "%s: row %d of the data comes %.4g s after the one before; more than a sample is missing at "
+                            "%g Hz", f->path, k + 1, gap, 1 / ts);
+    }
+    return MCP_OK;
+}
+
 static mcp_status check_clock(const file *f, mcp_recording *r, double ts)
 {
-    double *gap = mcp_calloc((size_t)r->rows + 1, sizeof *gap), zero = r->t[0];
-    int     n = r->rows - 1;
-    if (!gap) return mcp_fail(f->err, MCP_ERR_MEMORY, "%s: out of memory", f->path);
-    for (int k = 0; k < n; k++) {
-        gap[k] = r->t[k + 1] - r->t[k];
-        mcp_status st = !(gap[k] > 0.0)     ? mcp_fail(f->err, MCP_ERR_IO, "%s: row %d of the data: the time does not go on (%g s after %g s)", f->path, k + 2, r->t[k + 1], r->t[k])
-                        : gap[k] > 2.5 * ts ? mcp_fail(f->err, MCP_ERR_IO, "%s: row %d of the data comes %.4g s after the one before; more than two samples are missing at %g Hz", f->path, k + 2, gap[k], 1 / ts)
-                                            : MCP_OK;
-        if (st != MCP_OK) {
-            mcp_free(gap);
-            return st;
-        }
+    double    *gap = mcp_calloc((size_t)r->rows + 1, sizeof *gap), zero = r->t[0];
+    mcp_status st = gap ? check_gaps(f, r, ts) : mcp_fail(f->err, MCP_ERR_MEMORY, "%s: out of memory", f->path);
+    if (st != MCP_OK) {
+        mcp_free(gap);
+        return st;
     }
-    r->rate = 1.0 / mcp_quantile(gap, n, 0.5);
+    for (int k = 1; k < r->rows; k++) gap[k - 1] = r->t[k] - r->t[k - 1];
+    r->rate = 1.0 / mcp_quantile(gap, r->rows - 1, 0.5);
     mcp_free(gap);
     for (int k = 0; k < r->rows; k++) {
         r->t[k] -= zero;
         r->off = fmax(r->off, fabs(r->t[k] - k * ts));
     }
     if (!f->q->resample && fabs(r->rate * ts - 1.0) > f->q->rate_tolerance)
-        return mcp_fail(f->err, MCP_ERR_IO, "%s: it was recorded at %.4g Hz, the task runs at %g Hz; give --resample if only the log has another rate",
-                        f->path, r->rate, 1 / ts);
+        return mcp_fail(f->err, MCP_ERR_IO, "%s: it was recorded at %.4g Hz, the task runs at %g Hz; give --resample if only the log has "
+                        "another rate", f->path, r->rate, 1 / ts);
     r->resampled = r->off > f->q->rate_tolerance * ts;
     return MCP_OK;
 }
@@ -216,6 +227,11 @@ static void unwrap(mcp_recording *r, int i)
         double before = r->measured[(k - 1) * r->ny + i], *v = &r->measured[k * r->ny + i];
         *v += TWO_PI * round((before - *v) / TWO_PI);
     }
+}
+
+static void blend(int n, const double *a, const double *b, double w, double *out)
+{
+    for (int i = 0; i < n; i++) out[i] = (1.0 - w) * a[i] + w * b[i];
 }
 
 /* Rows at k Ts: measurements and truth on straight lines, the input that was held in the middle of the period. */
@@ -231,8 +247,8 @@ static void resample(const mcp_recording *from, mcp_recording *to, double ts)
         int    b = a < last ? a + 1 : a;
         double w = b > a ? (t - from->t[a]) / (from->t[b] - from->t[a]) : 0.0;
         to->t[k] = k * ts;
-        for (int i = 0; i < to->ny; i++) to->measured[k * to->ny + i] = (1 - w) * from->measured[a * to->ny + i] + w * from->measured[b * to->ny + i];
-        for (int i = 0; i < to->nx; i++) to->truth[k * to->nx + i] = (1 - w) * from->truth[a * to->nx + i] + w * from->truth[b * to->nx + i];
+        blend(to->ny, from->measured + a * to->ny, from->measured + b * to->ny, w, to->measured + k * to->ny);
+        blend(to->nx, from->truth + a * to->nx, from->truth + b * to->nx, w, to->truth + k * to->nx);
         for (int j = 0; j < to->nu; j++) {
             to->input[k * to->nu + j] = from->input[h * to->nu + j];
             to->applied[k * to->nu + j] = from->applied[h * to->nu + j];
@@ -274,7 +290,8 @@ mcp_status mcp_recording_read(mcp_recording **out, const mcp_system *s, const ch
     if (r->resampled && (st = at_our_rate(&f, s, &r)) != MCP_OK) goto done;
     if (r->rows > s->steps + 1) r->surplus = r->rows - (s->steps + 1), r->rows = s->steps + 1;
     if (r->rows < s->steps + 1 && !q->ended && !s->task->limits)
-        st = mcp_fail(err, MCP_ERR_IO, "%s: it has %d samples of a trial of %d; give --ended REASON if it really ended there", path, r->rows, s->steps + 1);
+        st = mcp_fail(err, MCP_ERR_IO, "%s: it has %d samples of a trial of %d; give --ended REASON if it really ended there", path, r->rows,
+                      s->steps + 1);
 done:
     if (st == MCP_OK) *out = r;
     else mcp_recording_free(r);

@@ -143,7 +143,8 @@ CASE(a_weak_answer_has_the_right_sign_or_none)
 CASE(limits_end_a_probe_and_what_was_seen_is_told)
 {
     static mcp_probe p;
-    mcp_task *task = bench_task((bench_parts){.measured = "{q: 1e-4}", .start = "{std: 0}", .plant = "{ode: {v: 'u'}}", .more = "limits: {far: abs(q) > 1e-3}\n"});
+    bench_parts      parts = {.measured = "{q: 1e-4}", .start = "{std: 0}", .plant = "{ode: {v: 'u'}}", .more = "limits: {far: abs(q) > 1e-3}\n"};
+    mcp_task        *task = bench_task(parts);
     run_probe(&p, task, 20.0, 1);
     CHECK(p.ended);
     CHECK_HAS(p.reason, "limit far");
