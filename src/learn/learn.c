@@ -96,6 +96,13 @@ static int optimise_progress(void *context, const mcp_progress *p)
     return tell(l, MCP_PHASE_OPTIMISE, l->next->info.number, p, p->step, p->steps_max);
 }
 
+/* A policy works when it succeeded as forecast. A success that cost much more than the particles said is luck on a wrong
+ * model: the next optimisation, which has seen it, should not hold back. */
+static int works(const mcp_learn_info *i)
+{
+    return i->success && !(i->cost > i->forecast_cost + 3 * i->forecast_std);
+}
+
 static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
 {
     mcp_run             *r = l->run;
@@ -104,7 +111,7 @@ static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     mcp_algorithm_input  in = {
         .system = r->system, .trials = r->items, .trial = l->trials, .states = l->states, .pairs = l->fit->pairs, .gp = l->fit->gp,
         .visited = l->fit->visited, .visits = l->fit->visits, .seed = r->seed, .number = (uint32_t)it->info.number,
-        .warm = before != NULL, .incumbent_works = before && before->info.success, .pool = l->pool,
+        .warm = before != NULL, .incumbent_works = before && works(&before->info), .pool = l->pool,
         .progress = optimise_progress, .progress_context = l,
     };
     it->theta = mcp_calloc((size_t)r->params + 1, sizeof *it->theta);
