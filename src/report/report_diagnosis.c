@@ -37,15 +37,17 @@ static int about_model(mcp_text *out, const mcp_run *r, const mcp_model_check *m
 
 static int about_observer(mcp_text *out, const mcp_run *r, const mcp_observer_check *o)
 {
-    int said = 0;
+    int         said = 0, solved = r->items && r->item[r->items - 1]->info.success;
+    const char *remedy = r->task->observer.type == MCP_OBSERVER_KALMAN ? "a faster rate, a better sensor or other noise figures in the filter"
+                                                                       : "a faster rate, less filtering or a Kalman filter";
     for (int k = 0; k < r->system->nx; k++) {
         double share = o->observed[k] / o->spread[k];
         if (!(share > 0.3)) continue;
         char what[160], why[360];
         snprintf(what, sizeof what, "The observer sees %s badly.", r->task->state[k]);
-        snprintf(why, sizeof why, "Its error is %.0f %% of the signal itself. The policy is optimised through this error, so it copes as far as it can; a faster rate, "
-                 "less filtering or a Kalman filter would give it more to work with.", 100 * share);
-        say(out, "bad", what, why);
+        snprintf(why, sizeof why, "Its error is %.0f %% of the signal itself. The policy is optimised through this error%s; %s would give it more to work with.",
+                 100 * share, solved ? " and copes with it" : ", so it copes as far as it can", remedy);
+        say(out, solved ? "soft" : "bad", what, why);
         said++;
     }
     return said;
