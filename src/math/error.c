@@ -4,7 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-mcp_status mcp_fail(mcp_error *err, mcp_status status, const char *fmt, ...)
+mcp_status(mcp_fail)(mcp_error *err, mcp_status status, const char *fmt, ...)
 {
     if (err) {
         va_list args;
