@@ -32,14 +32,14 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Seconds of one call: the best of 100 batches of half a millisecond, or of one call if that is longer. */
+/* Seconds of one call: the best of 200 batches of half a millisecond, or of one call if that is longer. */
 static double best_time(void (*call)(work *), work *w)
 {
     double start = now(), best = INFINITY;
     int    calls = 0;
     do call(w), calls++;
     while (now() - start < 5e-4);
-    for (int batch = 0; batch < 100; batch++) {
+    for (int batch = 0; batch < 200; batch++) {
         start = now();
         for (int i = 0; i < calls; i++) call(w);
         best = fmin(best, (now() - start) / calls);

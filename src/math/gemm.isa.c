@@ -39,6 +39,7 @@ static inline __attribute__((always_inline)) void tile(int vectors, int rows, in
     for (int i = 0; i < MR; i++)
         for (int v = 0; v < vectors; v++)
             acc[i][v] = accumulate && i < rows ? mcp_v_load(C + (size_t)i * ldc + v * MCP_W) : mcp_v_all(0.0);
+#pragma GCC unroll 8 /* spares the loop its counting, which a busy sibling thread makes dear */
     for (int l = 0; l < k; l++, a += MR, B += ldb) {
         mcp_v b[NV];
         for (int v = 0; v < vectors; v++) b[v] = mcp_v_load(B + v * MCP_W);
