@@ -316,7 +316,8 @@ mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *
     mcp_status st = check_settings(set, err);
     if (st != MCP_OK) return st;
     s.params    = mcp_program_params(q->system->controller);
-    s.judges    = set->evaluate_particles > set->particles ? set->evaluate_particles : set->particles;
+    s.judges    = set->evaluate_particles < 4 * set->particles ? set->evaluate_particles : 4 * set->particles;
+    if (s.judges < set->particles) s.judges = set->particles;
     s.steps_max = q->trial <= 1 ? set->steps_first : set->steps;
     s.pace      = (mcp_pace){set->step_size, set->dropout};
     /* A policy that works is polished, not shaken: the plateau rule begins where it would be after lowering twice. */
