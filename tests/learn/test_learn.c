@@ -1,3 +1,4 @@
+/* labels: slow */
 /* The loop: same bits for any number of threads and however often it is stopped; what a run folder holds; honest forecasts. */
 #include <dirent.h>
 #include <signal.h>
