@@ -41,6 +41,7 @@ typedef struct {
     double          *mean, *var, *mean_bar, *var_bar, *gp_tape, *cost_out, *bad;
     double          *x_bar, *xe_bar, *y_bar, *uz_bar, *a_bar, *xad_bar, *f_bar, *cost_bar, *clip;
     double          *memory_bar[STAGES], *next_bar[STAGES], *scratch;
+    char             apart[128];               /* workers swap pointers here at every stage: no line in common */
 } mcp_block;
 
 /* With a->base == NULL it only measures. slab: room for T+1 slabs. */
