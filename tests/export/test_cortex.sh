@@ -3,9 +3,9 @@
 # and what they cost is measured: flash, RAM, stack, instructions a step.
 set -eu
 for tool in arm-none-eabi-gcc arm-none-eabi-size qemu-system-arm make; do
-    command -v $tool > /dev/null || { echo "skip: $tool is not installed"; exit 77; }
+    command -v $tool > /dev/null || { echo "skipped: $tool is not installed"; exit 77; }
 done
-printf '#include <math.h>\nint main(void) { return 0; }\n' | arm-none-eabi-gcc -fsyntax-only -x c - 2> /dev/null || { echo "skip: no C library for arm-none-eabi-gcc"; exit 77; }
+printf '#include <math.h>\nint main(void) { return 0; }\n' | arm-none-eabi-gcc -fsyntax-only -x c - 2> /dev/null || { echo "skipped: no C library for arm-none-eabi-gcc"; exit 77; }
 rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK"
 fail() { echo "FAIL $*"; exit 1; }
 tiny="--seed 1 --trials 1 --quiet --set optimise.particles=24 --set optimise.steps_first=15"

@@ -2,9 +2,9 @@
 # A BLAS that takes its oldest kernels is noticed: the program starts itself again with a better environment, once, and
 # warns when that did not help. A preloaded library plays the part of such a BLAS.
 set -eu
-[ "$(uname -m)" = x86_64 ] || exit 77
-"$MCPILCO" machine --json | grep -qE '"isa_cpu": "v[34]"' || exit 77
-case $(ldd "$MCPILCO") in *libasan*|*libtsan*) exit 77 ;; esac # a preloaded library must not come before these
+[ "$(uname -m)" = x86_64 ] || { echo "skipped: x86-64 only"; exit 77; }
+"$MCPILCO" machine --json | grep -qE '"isa_cpu": "v[34]"' || { echo "skipped: needs AVX2"; exit 77; }
+case $(ldd "$MCPILCO") in *libasan*|*libtsan*) echo "skipped: with sanitizers"; exit 77 ;; esac # a preloaded library must not come before these
 rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK"
 
 cat > fake.c <<'END'

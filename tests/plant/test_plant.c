@@ -1,33 +1,14 @@
 /* test_plant.c - plants behind one interface and the loop that runs a trial on them. */
 #include "bench.h"
 #include "io/csv.h"
-#include "plant/plant.h"
-
-typedef struct {
-    mcp_task   *task;
-    mcp_system *system;
-    mcp_plant  *plant;
-    mcp_trial  *trial;
-} rig;
+#include "rig.h"
 
 static int rig_open(rig *r, mcp_task *task, const mcp_plant_ops *ops, void *context)
 {
     mcp_error why = {MCP_OK, ""};
-    *r = (rig){.task = task};
-    if (!task) return 0;
-    if (mcp_system_create(&r->system, task, &why) == MCP_OK && mcp_trial_create(&r->trial, task, &why) == MCP_OK &&
-        (ops ? mcp_plant_from_ops(&r->plant, r->system, ops, context, &why) : mcp_plant_open(&r->plant, r->system, &why)) == MCP_OK)
-        return 1;
+    if (rig_create(r, task, ops, context, &why) == MCP_OK) return 1;
     FAIL_("%s", why.text);
     return 0;
-}
-
-static void rig_close(rig *r)
-{
-    mcp_plant_close(r->plant);
-    mcp_trial_free(r->trial);
-    mcp_system_free(r->system);
-    mcp_task_free(r->task);
 }
 
 static mcp_status explore(rig *r, uint32_t trial, uint32_t run, mcp_error *why)

@@ -2,30 +2,11 @@
 # However a run ends, the plant gets its safe input: Ctrl-C, SIGTERM, SIGKILL of mcpilco, death of the plant; and the run goes on
 # from there to the same result as one that was not disturbed.
 set -eu
-PYTHON=/usr/bin/python3
-command -v "$PYTHON" > /dev/null || PYTHON=$(command -v python3)
-export DRIVERS=$SOURCE/examples/drivers
-rm -rf "$WORK"
-mkdir -p "$WORK"
-cd "$WORK"
+. "$SOURCE/tests/plant/common.sh"
 cp "$SOURCE/tests/plant/logging_rig.py" .
-fail() { echo "FAIL $*"; exit 1; }
 task() { # log file -> task file
-    cat > "$1.yaml" <<END
-name: rig
-rate: 50
-trial: 2
-state: {q: m, v: m/s}
-inputs: {u: 2}
-measured: {q: 1e-3}
-model: {velocities: {q: v}}
-cost: 1 - exp(-q^2)
-start: {mean: [0.1, 0], std: 0}
-explore: {type: uniform}
-safe: 0.25 + 0*q
-plant: {exec: [$PYTHON, logging_rig.py, $1]}
-optimise: {particles: 16, steps_first: 10}
-END
+    spring 2 "{exec: [$PYTHON, logging_rig.py, $1]}" > "$1.yaml"
+    printf 'safe: 0.25 + 0*q\noptimise: {particles: 16, steps_first: 10}\n' >> "$1.yaml"
 }
 start() { # name: learns in the background, until its exploration has taken some steps
     task "$1"

@@ -1,59 +1,19 @@
 /* test_wire.c - plants over a wire: lock-step equals in-process to the bit over every transport; every fault ends with one
  * sentence, the data kept and the safe input sent. The other end is this program itself, started with --serve or --fake. */
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <termios.h>
 #include <unistd.h>
 
-#include "bench.h"
 #include "math/arena.h"
 #include "math/rng.h"
 #include "plant/hello.h"
-#include "plant/plant.h"
 #include "plant/serve.h"
+#include "wires.h"
 
 static char self[512]; /* this program */
 
 /* The other end ------------------------------------------------------------------------------------------------- */
-
-typedef struct {
-    mcp_task   *task;
-    mcp_system *system;
-    mcp_plant  *plant;
-    mcp_trial  *trial;
-} rig;
-
-static int rig_open(rig *r, mcp_task *task, mcp_error *why)
-{
-    *r = (rig){.task = task};
-    if (!task || mcp_system_create(&r->system, task, why) != MCP_OK || mcp_trial_create(&r->trial, task, why) != MCP_OK) return 0;
-    return mcp_plant_open(&r->plant, r->system, why) == MCP_OK;
-}
-
-static void rig_close(rig *r)
-{
-    mcp_plant_close(r->plant);
-    mcp_trial_free(r->trial);
-    mcp_system_free(r->system);
-    mcp_task_free(r->task);
-}
-
-static mcp_task *simulated(void)
-{
-    return bench_task((bench_parts){.explore = "{type: uniform}", .measured = "{q: {noise: 1e-3, delay: 1}}", .inputs = "{u: {limit: 2, delay: 1}}"});
-}
-
-static void serve_on(mcp_link *l, int ideal)
-{
-    rig         r;
-    mcp_server *s = NULL;
-    mcp_error   why = {MCP_OK, ""};
-    if (rig_open(&r, simulated(), &why) && mcp_server_create(&s, r.plant, ideal, &why) == MCP_OK) (void)mcp_server_run(s, l, NULL, NULL, &why);
-    mcp_server_free(s);
-    rig_close(&r);
-}
 
 static int serve_stdio(int ideal)
 {
@@ -164,39 +124,9 @@ static int fake(const char *mode)
 
 /* Our end --------------------------------------------------------------------------------------------------------- */
 
-static mcp_task *wired(const char *plant)
-{
-    return bench_task((bench_parts){.explore = "{type: uniform}", .measured = "{q: {noise: 1e-3, delay: 1}}", .inputs = "{u: {limit: 2, delay: 1}}", .plant = plant});
-}
-
 static mcp_status explore(rig *r, mcp_error *why)
 {
     return mcp_plant_run(r->plant, NULL, 5, 1, 0, NULL, NULL, r->trial, why);
-}
-
-/* The same trial in this process and over the wire; truth too when the wire tells it. */
-static void check_equal(const char *plant)
-{
-    rig       here, there;
-    mcp_error why = {MCP_OK, ""};
-    if (!rig_open(&here, simulated(), &why) || !rig_open(&there, wired(plant), &why)) {
-        FAIL_("%s", why.text);
-        return;
-    }
-    for (int trial = 0; trial < 2; trial++) {
-        CHECK_OK(mcp_plant_run(here.plant, NULL, 5, (uint32_t)trial, 0, NULL, NULL, here.trial, err));
-        CHECK_OK(mcp_plant_run(there.plant, NULL, 5, (uint32_t)trial, 0, NULL, NULL, there.trial, err));
-        size_t n = (size_t)here.trial->samples;
-        CHECK(n == 101 && there.trial->samples == 101);
-        CHECK(!memcmp(here.trial->t, there.trial->t, n * sizeof(double)));
-        CHECK(!memcmp(here.trial->measured, there.trial->measured, n * sizeof(double)));
-        CHECK(!memcmp(here.trial->observed, there.trial->observed, 2 * n * sizeof(double)));
-        CHECK(!memcmp(here.trial->input, there.trial->input, (n - 1) * sizeof(double)));
-        CHECK(!memcmp(here.trial->applied, there.trial->applied, (n - 1) * sizeof(double)));
-        CHECK(!memcmp(here.trial->truth, there.trial->truth, 2 * n * sizeof(double)));
-    }
-    rig_close(&here);
-    rig_close(&there);
 }
 
 static const char *exec_plant(const char *what, const char *mode, const char *more)
@@ -277,35 +207,6 @@ CASE(lock_step_over_udp_equals_in_process)
 CASE(lost_repeated_and_late_datagrams_do_not_matter)
 {
     check_net("udp", 1, 1);
-}
-
-CASE(lock_step_over_a_serial_line_equals_in_process)
-{
-    int            master = posix_openpt(O_RDWR | O_NOCTTY);
-    struct termios t;
-    char           plant[256];
-    REQUIRE(master >= 0 && !grantpt(master) && !unlockpt(master));
-    snprintf(plant, sizeof plant, "{serial: %s, baud: 115200, timeout: 2}", ptsname(master));
-    tcgetattr(master, &t);
-    cfmakeraw(&t);
-    tcsetattr(master, TCSANOW, &t);
-    fflush(stdout);
-    pid_t child = fork();
-    if (!child) {
-        mcp_link *l = mcp_calloc(1, sizeof *l);
-        if (!l) _exit(1);
-        alarm(20);
-        l->in = l->out = master;
-        /* what a board prints while it boots */
-        usleep(100000);
-        if (write(master, "\r\nboot v1.2\r\nready\r\n", 20) != 20) _exit(1);
-        serve_on(l, 0);
-        _exit(0);
-    }
-    check_equal(plant);
-    kill(child, SIGTERM);
-    waitpid(child, NULL, 0);
-    close(master);
 }
 
 /* Faults ------------------------------------------------------------------------------------------------------------ */
@@ -547,7 +448,6 @@ int main(int argc, char **argv)
     RUN(lock_step_over_tcp_equals_in_process);
     RUN(lock_step_over_udp_equals_in_process);
     RUN(lost_repeated_and_late_datagrams_do_not_matter);
-    RUN(lock_step_over_a_serial_line_equals_in_process);
     RUN(a_plant_that_exits_is_named_with_its_status);
     RUN(a_plant_that_hangs_is_lost_after_its_timeout);
     RUN(answers_that_make_no_sense_end_the_trial_with_the_safe_input);
