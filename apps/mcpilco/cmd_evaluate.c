@@ -26,7 +26,7 @@ static json_t *as_json(const mcp_evaluation *e)
     const struct { const char *key; double v; } n[] = {
         {"success_rate", (double)e->successes / e->runs}, {"low", e->low}, {"high", e->high}, {"cost_p05", e->cost_p05},
         {"cost_median", e->cost_median}, {"cost_p95", e->cost_p95}, {"metric_p05", e->metric_p05}, {"metric_median", e->metric_median},
-        {"metric_p95", e->metric_p95}};
+        {"metric_p95", e->metric_p95}, {"metric_mean", e->metric_mean}, {"metric_max", e->metric_max}};
     for (size_t k = 0; k < sizeof n / sizeof *n; k++) json_object_set_new(o, n[k].key, mcp_json_number(n[k].v));
     json_object_set_new(o, "cost", cost);
     return o;

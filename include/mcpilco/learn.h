@@ -72,7 +72,7 @@ typedef struct {
     double cost_first, cost_last;    /* predicted on the fixed noise set, before and after          */
     double check_cosine;             /* sparse posterior's gradient against the exact one's         */
     double forecast_cost, forecast_std, forecast_success, forecast_limit; /* before the trial       */
-    double cost, metric;             /* cumulative, on the plant                                    */
+    double cost, metric;             /* on the plant: cumulative; metric_at: end: at the last sample */
     int    success, limit;           /* limit: index from 1 of the first one reached, 0 = none      */
     int    ended;                    /* before its time, see reason                                 */
     char   reason[128];

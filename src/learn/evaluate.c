@@ -50,6 +50,11 @@ static mcp_status summarise(mcp_evaluation *e, mcp_error *err)
     mcp_wilson(e->successes, e->runs, &e->low, &e->high);
     three(e->cost, e->runs, sorted, &e->cost_p05, &e->cost_median, &e->cost_p95);
     three(e->metric, e->runs, sorted, &e->metric_p05, &e->metric_median, &e->metric_p95);
+    e->metric_max = e->metric[0];
+    for (int i = 0; i < e->runs; i++) {
+        e->metric_mean += e->metric[i] / e->runs;
+        e->metric_max = fmax(e->metric_max, e->metric[i]);
+    }
     mcp_free(sorted);
     return MCP_OK;
 }

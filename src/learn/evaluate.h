@@ -8,7 +8,7 @@ typedef struct {
     int    runs, successes, limits, ended;
     double low, high;                       /* Wilson's 95 % interval of the success rate */
     double cost_p05, cost_median, cost_p95; /* cumulative cost                            */
-    double metric_p05, metric_median, metric_p95;
+    double metric_p05, metric_median, metric_p95, metric_mean, metric_max;
     double *cost, *metric;                  /* [runs] in order of the runs; NULL when not wanted */
     int    *success;                        /* [runs] */
 } mcp_evaluation;

@@ -25,9 +25,10 @@ static double noise_floor(const mcp_system *s, int g, int trials, mcp_states *co
     const mcp_task *t = s->task;
     double          own = t->gp[g].noise_floor > 0 ? t->gp[g].noise_floor : t->model.gp.noise_floor;
     double          expected = 0.0;
+    if (own > 0) return own; /* the task knows better: a smoother told to distrust its sensor also overstates its own error */
     for (int i = 0; i < trials; i++)
         if (states[i]->count > 0) expected = fmax(expected, states[i]->change_std[g]);
-    return fmax(own, floor_share(t) * expected);
+    return floor_share(t) * expected;
 }
 
 static mcp_status gather_visited(mcp_fit *f, int trials, mcp_states *const *states, mcp_error *err)

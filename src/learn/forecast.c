@@ -183,9 +183,11 @@ mcp_status mcp_forecast_make(mcp_forecast **out, const mcp_system *s, const mcp_
         f->cost_std = p->cost_std;
         f->success = f->limit = 0.0;
         for (int j = 0; j < p->count; j++) {
-            f->success += success[j] ? 1.0 / p->count : 0.0;
-            f->limit += limit[j] ? 1.0 / p->count : 0.0;
+            f->success += success[j] != 0; /* counted, then divided: all of them is exactly 1 */
+            f->limit += limit[j] != 0;
         }
+        f->success /= p->count;
+        f->limit /= p->count;
         bands(f, p, column);
         size_t row = (size_t)kept * (size_t)p->nx;
         for (int i = 0; i < p->samples; i++)

@@ -28,7 +28,7 @@ mcp_status mcp_plant_run(mcp_plant *p, const double *theta, uint64_t seed, uint3
 mcp_status mcp_plant_run_inputs(mcp_plant *p, const double *u, uint64_t seed, uint32_t trial, uint32_t run, mcp_tick_fn *tick,
                                 void *tick_context, mcp_trial *out, mcp_error *err);
 
-/* After the fact: cumulative cost and metric over t = 0..T of the truth (or of the estimate when truth is unknown), and
+/* After the fact: cumulative cost and metric (or the metric at the end, as the task says) over t = 0..T of the truth (or of the estimate when truth is unknown), and
  * whether the success test held; a trial that ended early has not succeeded. states: [sample][nx]. */
 typedef struct {
     double cost, metric;

@@ -1,4 +1,4 @@
-/* score.c - what a trial was worth: cost and metric summed over t = 0..T, success over the last seconds, limits. */
+/* score.c - what a trial was worth: cost and metric summed over t = 0..T (or the metric at the last sample), success over the last seconds, limits. */
 #include <math.h>
 #include <string.h>
 
@@ -61,7 +61,7 @@ void mcp_trial_score(const mcp_system *s, const mcp_trial *t, const double *stat
         mcp_runner_step(&cost, NULL, k == 0);
         mcp_runner_step(&events, NULL, k == 0);
         out->cost += cost.out[0];
-        out->metric += cost.out[1];
+        out->metric = s->task->metric_at ? cost.out[1] : out->metric + cost.out[1];
         if (k >= s->steps - last && events.out[0] == 0.0) held = 0;
         for (int i = 0; i < s->task->limits && !out->limit; i++)
             if (events.out[1 + i] != 0.0) out->limit = i + 1;

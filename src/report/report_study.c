@@ -127,7 +127,7 @@ typedef struct {
 
 static const chart charts[] = {
     {"success", "success per trial [%]", "Bars: Wilson's 95 % interval over seeds. Dashed: the paper's figures, where given.", chart_success},
-    {"cost", "cumulative metric per trial", "Median and 5-95 % over seeds.", chart_cost},
+    {"cost", "metric per trial", "Median and 5-95 % over seeds.", chart_cost},
     {"first", "seeds that solved it first in trial", "Seeds that never did are not shown.", chart_first},
 };
 

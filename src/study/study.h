@@ -26,6 +26,7 @@ typedef struct {
     int          trials, seed_first, seed_last;
     int          evaluate; /* plant runs of every trial's policy         */
     int          final;    /* plant and model runs of the last policy    */
+    double       robust;   /* a policy is robust when this share of its plant runs succeeds and none meets a limit */
     int          variants;
     mcp_variant *variant;
     void        *memory;
@@ -49,9 +50,11 @@ mcp_run_outcome_kind mcp_study_work(const mcp_study *s, const char *out, int i, 
 /* What the finished runs say. One row per run and policy trial. */
 typedef struct {
     int    variant, seed, trial;
-    int    success, ended, evaluated, evaluated_ok, evaluated_limit, model_runs, model_ok;
+    int    success, limit, ended, evaluated, evaluated_ok, evaluated_limit, model_runs, model_ok;
+    int    robust;         /* the trial succeeded, and so does its policy in nearly every plant run, without a limit met   */
+    int    explore_limits; /* explorations of this run that met a limit */
     double cost, metric, forecast_cost, forecast_success, coverage, data_s;
-    double final_cost_median, final_metric_median;
+    double final_cost_median, final_metric_median, final_metric_mean, final_metric_max;
     double model_s, optimise_s;
     int    steps;
 } mcp_study_row;
@@ -68,6 +71,8 @@ typedef struct {
     int    runs, successes, evaluated, evaluated_ok;
     double low, high;                     /* Wilson's 95 % interval of the success rate */
     double cost[3], metric[3];            /* 5 %, median, 95 % */
+    double plant_metric_mean, plant_metric_max; /* over the plant runs of all seeds */
+    int    robust, limits;                /* seeds whose policy here is robust; whose trial met a limit */
     double model_s, optimise_s;           /* medians */
 } mcp_study_cell;
 void mcp_study_cell_make(mcp_study_cell *c, const mcp_study_result *r, int variant, int trial);
@@ -76,6 +81,9 @@ typedef struct {
     int    runs, solved;                  /* seeds that ever solved it */
     int    first[MCP_STUDY_TRIALS + 1];   /* how many solved first in trial k */
     double first_median, data_median;     /* over all seeds; NaN when more than half never did */
+    int    robust;                        /* the same three for the first robust policy        */
+    double robust_median, robust_data_median;
+    int    explore_limits, trial_limits;  /* explorations and policy trials that met a limit   */
     int    final_runs, final_ok, final_limits, final_all; /* final_all: seeds whose last policy never failed */
     int    model_runs, model_ok;
 } mcp_study_total;

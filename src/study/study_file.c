@@ -139,14 +139,15 @@ static mcp_status read_seeds(reader *r, const mcp_yaml *root)
 
 static mcp_status read_study(reader *r, const mcp_yaml *root)
 {
-    static const char *const known[] = {"name", "about", "task", "trials", "seeds", "evaluate", "final", "set", "variants"};
+    static const char *const known[] = {"name", "about", "task", "trials", "seeds", "evaluate", "final", "robust", "set", "variants"};
     mcp_study               *s = r->s;
     mcp_status               st;
-    if ((st = check_keys(r, root, known, 9)) != MCP_OK) return st;
+    if ((st = check_keys(r, root, known, 10)) != MCP_OK) return st;
     if ((st = text(r, root, "name", &s->name)) != MCP_OK || (st = text(r, root, "about", &s->about)) != MCP_OK) return st;
     if ((st = whole(r, root, "trials", 1, MCP_STUDY_TRIALS, &s->trials)) != MCP_OK) return st;
     if ((st = whole(r, root, "evaluate", 0, 100000, &s->evaluate)) != MCP_OK) return st;
     if ((st = whole(r, root, "final", 0, 100000, &s->final)) != MCP_OK) return st;
+    if (mcp_yaml_find(root, "robust") && (st = number(r, mcp_yaml_find(root, "robust"), 0, 1, &s->robust)) != MCP_OK) return st;
     if ((st = read_seeds(r, root)) != MCP_OK) return st;
     const mcp_yaml *list = mcp_yaml_find(root, "variants");
     if (!list || list->kind != MCP_YAML_MAP || !list->count) return mcp_fail_at(r->err, list ? list->at : root->at, "variants: expected a mapping with at least one variant");
@@ -167,7 +168,7 @@ mcp_status mcp_study_load(mcp_study **out, const char *file, mcp_error *err)
     if (st != MCP_OK) return st;
     mcp_study *s = (bag = mcp_bag_create()) ? mcp_bag_get(bag, 1, sizeof *s) : NULL;
     if (s) {
-        *s      = (mcp_study){.trials = 5, .seed_first = 1, .seed_last = 10, .evaluate = 100, .final = 400, .memory = bag};
+        *s      = (mcp_study){.trials = 5, .seed_first = 1, .seed_last = 10, .evaluate = 100, .final = 400, .robust = 0.95, .memory = bag};
         s->file = mcp_bag_text(bag, file, strlen(file));
         s->source = mcp_bag_text(bag, source, size);
         s->name   = s->file;

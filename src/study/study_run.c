@@ -63,9 +63,11 @@ static mcp_status evaluate(const mcp_study *s, const mcp_run *r, teller *t, json
         if (st == MCP_OK && last && runs)
             st = mcp_evaluate_model(&model, r->system, fit, it->theta, r->algorithm->true_state, runs, r->seed, k, NULL, err);
         if (st == MCP_OK)
-            json_array_append_new(list, json_pack("{s:i,s:i,s:i,s:i,s:o,s:o,s:i,s:i}", "trial", k, "runs", runs, "success", plant.successes, "limit",
-                                                  plant.limits, "cost_median", mcp_json_number(plant.cost_median), "metric_median",
-                                                  mcp_json_number(plant.metric_median), "model_runs", model.runs, "model_success", model.successes));
+            json_array_append_new(list, json_pack("{s:i,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:i,s:i}", "trial", k, "runs", runs, "success", plant.successes,
+                                                  "limit", plant.limits, "cost_median", mcp_json_number(plant.cost_median), "metric_median",
+                                                  mcp_json_number(plant.metric_median), "metric_mean", mcp_json_number(plant.metric_mean),
+                                                  "metric_max", mcp_json_number(plant.metric_max), "model_runs", model.runs, "model_success",
+                                                  model.successes));
         mcp_evaluation_free(&plant);
         mcp_evaluation_free(&model);
         mcp_fit_free(fit);

@@ -32,6 +32,8 @@ static void evaluation_into(mcp_study_row *w, const json_t *list, int last)
     w->model_ok         = last ? mcp_json_get_int(e, "model_success", 0) : 0;
     w->final_cost_median   = mcp_json_get_double(e, "cost_median", NAN);
     w->final_metric_median = mcp_json_get_double(e, "metric_median", NAN);
+    w->final_metric_mean   = mcp_json_get_double(e, "metric_mean", NAN);
+    w->final_metric_max    = mcp_json_get_double(e, "metric_max", NAN);
 }
 
 static mcp_status run_rows(mcp_study_result *r, const mcp_study *s, const char *folder, int variant, int seed, mcp_error *err)
@@ -39,16 +41,20 @@ static mcp_status run_rows(mcp_study_result *r, const mcp_study *s, const char *
     mcp_run  *run = NULL;
     mcp_error trouble = {MCP_OK, ""};
     double    data = 0;
+    int       explore_limits = 0;
     mcp_status st = mcp_run_open(&run, folder, &trouble, err);
     if (st != MCP_OK) return st;
     json_t *evaluation = read_json(folder, "evaluation.json"), *list = json_object_get(evaluation, "list");
     for (int k = 0; k < run->items; k++) {
         const mcp_learn_info *i = &run->item[k]->info;
+        explore_limits += i->explored && i->limit != 0;
         if (!i->explored && i->number <= s->trials) {
-            mcp_study_row w = {.variant = variant, .seed = seed, .trial = i->number, .success = i->success, .ended = i->ended, .cost = i->cost,
+            mcp_study_row w = {.variant = variant, .seed = seed, .trial = i->number, .success = i->success, .limit = i->limit, .ended = i->ended,
+                               .explore_limits = explore_limits, .cost = i->cost,
                                .metric = i->metric, .forecast_cost = i->forecast_cost, .forecast_success = i->forecast_success,
                                .coverage = i->coverage, .data_s = data, .model_s = i->model_s, .optimise_s = i->optimise_s, .steps = i->steps};
             evaluation_into(&w, list, i->number == s->trials);
+            w.robust = w.success && !w.evaluated_limit && w.evaluated_ok >= s->robust * w.evaluated;
             r->row[r->rows++] = w;
         }
         data += (i->samples - 1) * run->system->ts;
@@ -121,7 +127,15 @@ void mcp_study_cell_make(mcp_study_cell *c, const mcp_study_result *r, int varia
         c->successes += w->success;
         c->evaluated += w->evaluated;
         c->evaluated_ok += w->evaluated_ok;
+        c->robust += w->robust;
+        c->limits += w->limit != 0;
+        if (w->evaluated) {
+            c->plant_metric_mean += w->final_metric_mean * w->evaluated;
+            c->plant_metric_max = c->evaluated == w->evaluated ? w->final_metric_max : fmax(c->plant_metric_max, w->final_metric_max);
+        }
     }
+    c->plant_metric_mean = c->evaluated ? c->plant_metric_mean / c->evaluated : NAN;
+    if (!c->evaluated) c->plant_metric_max = NAN;
     mcp_wilson(c->successes, c->runs, &c->low, &c->high);
     quantiles(cost, c->runs, c->cost);
     quantiles(metric, c->runs, c->metric);
@@ -130,18 +144,33 @@ void mcp_study_cell_make(mcp_study_cell *c, const mcp_study_result *r, int varia
     mcp_free(v);
 }
 
+static double finite_median(double *v, int n)
+{
+    double m = mcp_quantile(v, n, 0.5);
+    return isfinite(m) ? m : NAN;
+}
+
 /* Rows of a run stand together, trials in order. A seed that never solved counts as later than all trials. */
 void mcp_study_total_make(mcp_study_total *t, const mcp_study *s, const mcp_study_result *r, int variant)
 {
-    double *first = mcp_calloc((size_t)r->rows * 2 + 2, sizeof *first), *data = first ? first + r->rows + 1 : NULL;
+    size_t  n = (size_t)r->rows + 1;
+    double *first = mcp_calloc(4 * n, sizeof *first), *data, *robust, *robust_data;
     memset(t, 0, sizeof *t);
     if (!first) return;
+    data = first + n, robust = data + n, robust_data = robust + n;
     for (int i = 0; i < r->rows; i++) {
         const mcp_study_row *w = &r->row[i];
         if (w->variant != variant) continue;
         if (w->trial == 1) {
-            first[t->runs] = data[t->runs] = INFINITY;
+            first[t->runs] = data[t->runs] = robust[t->runs] = robust_data[t->runs] = INFINITY;
+            t->explore_limits += w->explore_limits;
             t->runs++;
+        }
+        t->trial_limits += w->limit != 0;
+        if (w->robust && t->runs && isinf(robust[t->runs - 1])) {
+            robust[t->runs - 1]      = w->trial;
+            robust_data[t->runs - 1] = w->data_s;
+            t->robust++;
         }
         if (w->success && t->runs && isinf(first[t->runs - 1])) {
             first[t->runs - 1] = w->trial;
@@ -158,10 +187,10 @@ void mcp_study_total_make(mcp_study_total *t, const mcp_study *s, const mcp_stud
             t->model_ok += w->model_ok;
         }
     }
-    t->first_median = mcp_quantile(first, t->runs, 0.5);
-    t->data_median  = mcp_quantile(data, t->runs, 0.5);
-    if (!isfinite(t->first_median)) t->first_median = NAN;
-    if (!isfinite(t->data_median)) t->data_median = NAN;
+    t->first_median       = finite_median(first, t->runs);
+    t->data_median        = finite_median(data, t->runs);
+    t->robust_median      = finite_median(robust, t->runs);
+    t->robust_data_median = finite_median(robust_data, t->runs);
     mcp_free(first);
 }
 
@@ -176,7 +205,8 @@ static void csv_number(mcp_text *t, double v)
 static void runs_csv(mcp_text *t, const mcp_study *s, const mcp_study_result *r)
 {
     mcp_text_add(t, "variant,seed,trial,success,ended,cost,metric,forecast_cost,forecast_success,coverage,data_s,steps,plant_runs,plant_success,"
-                    "plant_limit,plant_cost_median,plant_metric_median,model_runs,model_success\n");
+                    "plant_limit,plant_cost_median,plant_metric_median,plant_metric_mean,plant_metric_max,model_runs,model_success,robust,limit,"
+                    "explore_limits\n");
     for (int i = 0; i < r->rows; i++) {
         const mcp_study_row *w = &r->row[i];
         mcp_text_add(t, "%s,%d,%d,%d,%d", s->variant[w->variant].name, w->seed, w->trial, w->success, w->ended);
@@ -185,14 +215,16 @@ static void runs_csv(mcp_text *t, const mcp_study *s, const mcp_study_result *r)
         mcp_text_add(t, ",%d,%d,%d,%d", w->steps, w->evaluated, w->evaluated_ok, w->evaluated_limit);
         csv_number(t, w->final_cost_median);
         csv_number(t, w->final_metric_median);
-        mcp_text_add(t, ",%d,%d\n", w->model_runs, w->model_ok);
+        csv_number(t, w->final_metric_mean);
+        csv_number(t, w->final_metric_max);
+        mcp_text_add(t, ",%d,%d,%d,%d,%d\n", w->model_runs, w->model_ok, w->robust, w->limit != 0, w->explore_limits);
     }
 }
 
 static void summary_csv(mcp_text *t, mcp_text *times, const mcp_study *s, const mcp_study_result *r)
 {
     mcp_text_add(t, "variant,trial,runs,success,success_low,success_high,cost_p05,cost_median,cost_p95,metric_p05,metric_median,metric_p95,"
-                    "plant_runs,plant_success,solved_first_here,paper_success\n");
+                    "plant_runs,plant_success,solved_first_here,paper_success,plant_metric_mean,plant_metric_max,robust,limits\n");
     mcp_text_add(times, "variant,trial,model_s_median,optimise_s_median\n");
     for (int v = 0; v < s->variants; v++) {
         mcp_study_total total;
@@ -205,7 +237,9 @@ static void summary_csv(mcp_text *t, mcp_text *times, const mcp_study *s, const 
             for (int j = 0; j < 8; j++) csv_number(t, q[j]);
             mcp_text_add(t, ",%d,%d,%d", c.evaluated, c.evaluated_ok, total.first[k]);
             csv_number(t, k <= s->variant[v].papers ? s->variant[v].paper[k - 1] : NAN);
-            mcp_text_add(t, "\n");
+            csv_number(t, c.plant_metric_mean);
+            csv_number(t, c.plant_metric_max);
+            mcp_text_add(t, ",%d,%d\n", c.robust, c.limits);
             mcp_text_add(times, "%s,%d", s->variant[v].name, k);
             csv_number(times, c.model_s);
             csv_number(times, c.optimise_s);
@@ -259,8 +293,15 @@ static void print_variant(mcp_text *out, const mcp_study *s, const mcp_study_res
     }
     mcp_text_add(out, "  solved by %d of %d seeds", t.solved, t.runs);
     if (isfinite(t.first_median)) mcp_text_add(out, "; median: in trial %g, from %.1f s of data", t.first_median, t.data_median);
+    if (t.robust) mcp_text_add(out, "\n  robust policy (%.0f %% of its plant runs, no limit met) by %d of %d seeds", 100 * s->robust, t.robust, t.runs);
+    if (isfinite(t.robust_median)) mcp_text_add(out, "; median: in trial %g, from %.1f s of data", t.robust_median, t.robust_data_median);
+    if (t.explore_limits || t.trial_limits)
+        mcp_text_add(out, "\n  limits met: in %d explorations, in %d policy trials", t.explore_limits, t.trial_limits);
     if (t.final_runs) {
+        mcp_study_cell c;
+        mcp_study_cell_make(&c, r, v, s->trials);
         mcp_text_add(out, "\n  last policy: %d of %d plant runs succeed (%d of %d seeds: every one), %d end at a limit", t.final_ok, t.final_runs, t.final_all, t.runs, t.final_limits);
+        mcp_text_add(out, "; metric there: mean %.4g, largest %.4g", c.plant_metric_mean, c.plant_metric_max);
         if (t.model_runs) mcp_text_add(out, "; on the model %d of %d", t.model_ok, t.model_runs);
     }
     mcp_text_add(out, "\n\n");

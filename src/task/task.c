@@ -48,6 +48,9 @@ const mcp_key mcp_task_table[] = {
     {"cost", KEY_EXPR, AT(cost), .required = 1,
      .about = "cost of a sample: an expression of state and inputs, best between 0 and 1"},
     {"metric", KEY_EXPR, AT(metric), .about = "a second cost that is reported but not optimised"},
+    {"metric_at", KEY_CHOICE, AT(metric_at), .choices = "sum|end", .fallback = "sum",
+     .about = "sum: the metric is added up over a trial like the cost; end: its value at the trial's last sample counts, "
+              "e.g. a final distance"},
     {"start", KEY_OWN, AT(start), .required = 1, .read = mcp_read_start, .table = mcp_start_table, .form = "a mapping",
      .about = "where trials begin: mean and std (Gaussian), low and high (uniform), or mixture"},
     {"explore", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_explore, .table = mcp_explore_table, .shorthand = "type",

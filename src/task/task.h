@@ -204,6 +204,7 @@ struct mcp_task {
     mcp_expr_list         let;          /* policy helpers */
     mcp_expr_list         policy;       /* one per input, by input name; names are state names as observed */
     mcp_expr              cost, metric; /* metric: second cost, reported only */
+    int                   metric_at;    /* 0: summed over the trial, 1: its value at the last sample */
     mcp_task_start        start;
     mcp_task_explore      explore;
     mcp_expr              success;

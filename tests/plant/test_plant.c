@@ -296,6 +296,11 @@ CASE(score_sums_the_cost_and_tests_the_last_seconds)
     CHECK_CLOSE(s.cost, cost, 1e-9, 0);
     CHECK_CLOSE(s.metric, metric, 1e-9, 1e-9);
     CHECK(s.success && !s.limit); /* q reaches 0 after exactly 1 s */
+    r.task->metric_at = 1;
+    mcp_trial_score(r.system, r.trial, r.trial->truth, &s);
+    CHECK_CLOSE(s.metric, -1.0, 1e-9, 0);
+    CHECK_CLOSE(s.cost, cost, 1e-9, 0);
+    r.task->metric_at = 0;
     r.trial->truth[2 * 60] = 0.5;
     mcp_trial_score(r.system, r.trial, r.trial->truth, &s);
     CHECK(!s.success);

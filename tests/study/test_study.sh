@@ -24,6 +24,25 @@ for f in summary.csv runs.csv; do cmp one/$f two/$f || fail "$f differs between 
 grep -q 'a: 2 of 2 seeds finished' one.txt || fail "the table is wrong"
 grep -q '95 % interval' one.txt || fail "no interval in the table"
 
+# the metric at the end of a trial (a sum of angles would be larger); an exploration that met a limit is counted
+cat > end.yaml <<END
+task: $SOURCE/tasks/pendulum.yaml
+trials: 1
+seeds: [1, 1]
+evaluate: 4
+final: 4
+robust: 0.5
+set: {optimise.particles: 32, optimise.steps_first: 5, metric: abs(theta), metric_at: end, limits: '{far: abs(theta) > 0.5}'}
+variants: {a: {}}
+END
+"$MCPILCO" study end.yaml --out end --threads 1 --quiet > end.txt
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+         { mean = $c["plant_metric_mean"]; most = $c["plant_metric_max"]; mid = $c["plant_metric_median"]
+           if (!(mean > 0 && mean <= most && mid <= most && most < 2)) exit 1
+           if ($c["explore_limits"] != 1 || $c["robust"] != 0) exit 1 }' end/runs.csv || { cat end/runs.csv; fail "the metric at the end, or the limits"; }
+grep -q 'limits met: in 1 explorations' end.txt || fail "limits are not in the table"
+grep -q 'metric there: mean' end.txt || fail "the metric of the plant runs is not in the table"
+
 # more seeds later: finished runs are not repeated
 touch -d '2001-01-01' one/a/seed-0001/evaluation.json
 "$MCPILCO" study s.yaml --out one --seeds 1..3 --threads 2 --quiet > /dev/null
@@ -50,6 +69,7 @@ wrong 'name: x' 'variants'
 wrong 'varants: {a: {}}' 'variants'
 wrong 'variants: {a: {}}' 'has no task'
 wrong 'trials: many' 'number'
+wrong 'robust: 2' 'number'
 wrong "variants: {'a/b': {task: x}}" 'folder'
 wrong 'seeds: 3' 'first, last'
 "$MCPILCO" study s.yaml --seeds 5..2 2> w.err && fail "seeds backwards"
