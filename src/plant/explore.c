@@ -35,7 +35,8 @@ static void fill_sines(const mcp_task *t, const mcp_stream *s, int i, int T, dou
     for (int k = 0; k < T; k++) u[k * t->nu + i] = 0.0;
     for (int j = 0; j < e->sines; j++) {
         double f = e->low + (e->high - e->low) * uniform(s, j, i);
-        double phase = e->random_phase ? TWO_PI * uniform(s, e->sines + j, i) : 0.0;
+        double r = uniform(s, e->sines + j, i);
+        double phase = e->phase == MCP_SINES_RANDOM ? TWO_PI * r : e->phase == MCP_SINES_CREST ? 0.25 * (r < 0.5 ? TWO_PI : -TWO_PI) : 0.0;
         for (int k = 0; k < T; k++)
             u[k * t->nu + i] += e->amplitude * t->input[i].limit * sin(TWO_PI * f * k / t->rate + phase);
     }

@@ -205,9 +205,9 @@ const mcp_key mcp_explore_table[] = {
     {"sines", KEY_INT, AT(sines), 1, 1000, .fallback = "10", .only = "sines", .about = "how many sines"},
     {"frequency", KEY_OWN, 0, 0, 1e6, OPEN_LO, .only = "sines", .read = read_pair, .form = "[low, high]",
      .fallback = "[0.1, 2]", .unit = "Hz", .about = "range the frequencies are drawn from"},
-    {"phase", KEY_CHOICE, AT(random_phase), .fallback = "zero", .only = "sines", .choices = "zero|random",
+    {"phase", KEY_CHOICE, AT(phase), .fallback = "zero", .only = "sines", .choices = "zero|random|crest",
      .about = "zero: all sines start at zero, and push the same way at first; random: less drift of what integrates "
-              "the input"},
+              "the input; crest: each starts at its largest or smallest value, which leaves no drift at all"},
     {"period", KEY_OWN, 0, 0, 1e6, OPEN_LO, .only = "triangle", .read = read_pair, .form = "[low, high]",
      .fallback = "[0.7, 1.3]", .unit = "s", .about = "range the periods are drawn from"},
     {"noise", KEY_NUMBER, AT(noise), 0, 1, .fallback = "0.1", .only = "triangle", .unit = "of the limit",

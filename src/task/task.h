@@ -98,12 +98,13 @@ typedef struct {
 } mcp_task_start;
 
 typedef enum { MCP_EXPLORE_UNIFORM = 0, MCP_EXPLORE_SINES, MCP_EXPLORE_TRIANGLE, MCP_EXPLORE_FILE } mcp_explore_type;
+typedef enum { MCP_SINES_ZERO = 0, MCP_SINES_RANDOM, MCP_SINES_CREST } mcp_sines_phase;
 typedef struct {
     mcp_explore_type type;
     int              trials;    /* exploration trials before the first policy */
     double           amplitude; /* fraction of the input limit: of each sine, of the triangle, of the uniform range */
     int              sines;     /* SINES: how many */
-    int              random_phase; /* SINES: 1 = each starts anywhere in its period, 0 = all at zero */
+    mcp_sines_phase  phase;     /* SINES: where in its period each one starts */
     double           low, high; /* SINES: frequency range in Hz; TRIANGLE: period range in s */
     double           noise;     /* TRIANGLE: white noise, fraction of the limit */
     int              hold;      /* UNIFORM: samples each value is held */

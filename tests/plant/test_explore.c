@@ -72,6 +72,35 @@ CASE(sines_start_at_zero_and_stay_in_their_band)
     mcp_task_free(task);
 }
 
+/* Where a mass pushed by u would be at the end, root mean square over trials. (Held inputs: half a sample of the first one remains.) */
+static double drift(const char *explore)
+{
+    mcp_task *task = bench_task((bench_parts){.explore = explore});
+    double    u[T], sum = 0.0;
+    for (uint32_t trial = 0; task && trial < 40; trial++) {
+        double q = 0.0, v = 0.0;
+        inputs(task, 5, trial, u);
+        for (int k = 0; k < T; k++) q += 0.02 * v, v += 0.02 * u[k];
+        sum += q * q / 40;
+    }
+    mcp_task_free(task);
+    return sqrt(sum);
+}
+
+CASE(sines_that_start_at_their_crest_do_not_drift)
+{
+    mcp_task *task = bench_task((bench_parts){.explore = "{type: sines, sines: 4, amplitude: 0.1, frequency: [1, 4], phase: crest}"});
+    REQUIRE(task);
+    double u[T];
+    inputs(task, 5, 0, u);
+    CHECK_CLOSE(u[0] / 0.4, rint(u[0] / 0.4), 0, 1e-12); /* four of +-0.2 */
+    CHECK(fabs(u[0]) <= 0.8 + 1e-12);
+    mcp_task_free(task);
+    double crest = drift("{type: sines, amplitude: 0.1, frequency: [1, 4], phase: crest}");
+    CHECK(crest > 0 && crest < 0.33 * drift("{type: sines, amplitude: 0.1, frequency: [1, 4], phase: random}"));
+    CHECK(crest < 0.1 * drift("{type: sines, amplitude: 0.1, frequency: [1, 4]}"));
+}
+
 CASE(sines_are_clamped_to_the_limit)
 {
     mcp_task *task = bench_task((bench_parts){.explore = "{type: sines, sines: 10, amplitude: 1, frequency: [1, 4]}"});
@@ -235,6 +264,7 @@ int main(int argc, char **argv)
     RUN(uniform_inputs_fill_their_range_and_are_held);
     RUN(inputs_depend_on_seed_and_trial_and_on_nothing_else);
     RUN(sines_start_at_zero_and_stay_in_their_band);
+    RUN(sines_that_start_at_their_crest_do_not_drift);
     RUN(sines_are_clamped_to_the_limit);
     RUN(triangle_has_its_period_and_noise);
     RUN(recorded_inputs_are_played_by_name_trial_after_trial);
