@@ -191,6 +191,8 @@ CASE(mistakes_are_told_with_file_line_and_column)
     CHECK_HAS(message("2*dtehta"), "task.yaml:12:22: unknown name 'dtehta'; did you mean 'dtheta'?");
     CHECK_HAS(message("zzz + 1"), "task.yaml:12:20: unknown name 'zzz'; known are theta, dtheta, mass");
     CHECK_HAS(message("1 + sine(theta)"), "task.yaml:12:24: unknown function 'sine'; did you mean 'sin'?");
+    CHECK_HAS(message("laplacian(theta)"), "unknown function 'laplacian'; known are sin, cos, tan, asin,");
+    CHECK_HAS(message("laplacian(theta)"), "clamp, prev, param, rbf, mlp");
     CHECK_HAS(message("sin(theta, 1)"), "task.yaml:12:20: sin takes 1 argument, found 2");
     CHECK_HAS(message("theta + atan2(1)"), "task.yaml:12:28: atan2 takes 2 arguments, found 1");
     CHECK_HAS(message("min(theta)"), "min takes 2 or more arguments, found 1");
