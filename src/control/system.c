@@ -49,14 +49,20 @@ static mcp_status compose_actuator(mcp_system *s, mcp_error *err)
     return mcp_compose_end(&c, &s->actuator);
 }
 
+/* What follows are programs of states and inputs. */
+static void begin(mcp_composer *c, mcp_system *s, mcp_error *err)
+{
+    mcp_compose_begin(c, s, err);
+    mcp_compose_states(c, s->task);
+    mcp_compose_inputs(c, s->task);
+}
+
 static mcp_status compose_features(mcp_system *s, mcp_error *err)
 {
     const mcp_task *t = s->task;
     mcp_composer    c;
     char            name[MCP_NAME_SIZE];
-    mcp_compose_begin(&c, s, err);
-    mcp_compose_states(&c, t);
-    mcp_compose_inputs(&c, t);
+    begin(&c, s, err);
     for (int i = 0; i < s->nf; i++) {
         mcp_compose_name(name, "feature_%d", i + 1);
         if (i < t->features.n) mcp_compose_output_at(&c, name, &t->features.item[i].expr);
@@ -83,9 +89,7 @@ static mcp_status compose_integrate(mcp_system *s, mcp_error *err)
     const mcp_task *t = s->task;
     mcp_composer    c;
     char            name[MCP_NAME_SIZE];
-    mcp_compose_begin(&c, s, err);
-    mcp_compose_states(&c, t);
-    mcp_compose_inputs(&c, t);
+    begin(&c, s, err);
     for (int g = 0; g < s->ngp; g++) mcp_compose_input(&c, "change_%s", t->state[t->gp[g].state]);
     for (int i = 0; i < t->nx; i++) {
         const char     *x = t->state[i];
@@ -109,9 +113,7 @@ static mcp_status compose_cost(mcp_system *s, mcp_error *err)
 {
     const mcp_task *t = s->task;
     mcp_composer    c;
-    mcp_compose_begin(&c, s, err);
-    mcp_compose_states(&c, t);
-    mcp_compose_inputs(&c, t);
+    begin(&c, s, err);
     if (!t->cost.text) mcp_compose_fail(&c, MCP_ERR_TASK, "%s: the task has no cost", t->file ? t->file : "task");
     else mcp_compose_output_at(&c, "cost_now", &t->cost);
     mcp_compose_output_at(&c, "metric_now", t->metric.text ? &t->metric : &t->cost);
@@ -123,9 +125,7 @@ static mcp_status compose_events(mcp_system *s, mcp_error *err)
     const mcp_task *t = s->task;
     mcp_composer    c;
     char            name[MCP_NAME_SIZE];
-    mcp_compose_begin(&c, s, err);
-    mcp_compose_states(&c, t);
-    mcp_compose_inputs(&c, t);
+    begin(&c, s, err);
     if (t->success.text) mcp_compose_output_at(&c, "succeeded", &t->success);
     else mcp_compose_output(&c, "succeeded", "0");
     for (int i = 0; i < t->limits; i++)

@@ -223,38 +223,38 @@ static mcp_status begin(mcp_learner *l, mcp_error *err)
     return l->next->theta ? mcp_load_forecast(r, l->next, err) : MCP_OK;
 }
 
-mcp_status mcp_learner_prepare(mcp_learner *l, mcp_learn_info *info, mcp_error *err)
+/* Drops the trial that was being made. */
+static mcp_status give_up(mcp_learner *l, mcp_status st)
 {
-    mcp_status st = begin(l, err);
-    if (st != MCP_OK) goto failed;
-    mcp_run_item *it = l->next;
-    if (!it->info.explored && !it->forecast) {
-        if ((st = model(l, it, err)) != MCP_OK) goto failed;
-        if (!it->theta && (st = optimise(l, it, err)) != MCP_OK) goto failed;
-        if ((st = forecast(l, it, err)) != MCP_OK) goto failed;
-    }
-    if (info) *info = it->info;
-    return MCP_OK;
-failed:
     mcp_run_item_free(l->next);
     l->next = NULL;
     return st;
+}
+
+mcp_status mcp_learner_prepare(mcp_learner *l, mcp_learn_info *info, mcp_error *err)
+{
+    mcp_status st = begin(l, err);
+    if (st != MCP_OK) return give_up(l, st);
+    mcp_run_item *it = l->next;
+    if (!it->info.explored && !it->forecast) {
+        if ((st = model(l, it, err)) != MCP_OK) return give_up(l, st);
+        if (!it->theta && (st = optimise(l, it, err)) != MCP_OK) return give_up(l, st);
+        if ((st = forecast(l, it, err)) != MCP_OK) return give_up(l, st);
+    }
+    if (info) *info = it->info;
+    return MCP_OK;
 }
 
 mcp_status mcp_learner_accept(mcp_learner *l, mcp_learn_info *info, mcp_error *err)
 {
     mcp_run_item *it = l->next;
     mcp_status    st;
-    if ((st = estimate(l, it, err)) != MCP_OK) goto failed;
-    if ((st = judge(l, it, err)) != MCP_OK) goto failed;
-    if ((st = mcp_run_add(l->run, it, err)) != MCP_OK) goto failed;
+    if ((st = estimate(l, it, err)) != MCP_OK) return give_up(l, st);
+    if ((st = judge(l, it, err)) != MCP_OK) return give_up(l, st);
+    if ((st = mcp_run_add(l->run, it, err)) != MCP_OK) return give_up(l, st);
     if (info) *info = it->info;
     l->next = NULL;
     return MCP_OK;
-failed:
-    mcp_run_item_free(l->next);
-    l->next = NULL;
-    return st;
 }
 
 mcp_status mcp_learner_trial(mcp_learner *l, mcp_learn_info *info, mcp_error *err)
@@ -263,9 +263,7 @@ mcp_status mcp_learner_trial(mcp_learner *l, mcp_learn_info *info, mcp_error *er
     if (st != MCP_OK) return st;
     if ((st = execute(l, l->next, err)) != MCP_OK) {
         if (info) *info = l->next->info;
-        mcp_run_item_free(l->next);
-        l->next = NULL;
-        return st;
+        return give_up(l, st);
     }
     return mcp_learner_accept(l, info, err);
 }

@@ -210,6 +210,15 @@ static mcp_status read_memory(mcp_reader *r, mcp_yaml *n, void *base, const mcp_
     return MCP_OK;
 }
 
+/* A section with a type. One that is left out is `none` when every state is measured, and else `estimating`. */
+static mcp_status read_typed(mcp_reader *r, mcp_yaml *n, const mcp_key *table, const char *shorthand, const char *estimating, void *into)
+{
+    mcp_status st = MCP_OK;
+    if (n->kind == MCP_YAML_MAP && !n->shorthand && !mcp_yaml_find(n, "type"))
+        st = mcp_fill(r, n, "type", mcp_all_measured(r->task) ? "none" : estimating);
+    return st == MCP_OK ? mcp_keys_read_short(r, n, table, shorthand, into) : st;
+}
+
 #define AT(field) offsetof(mcp_task_observer, field)
 const mcp_key mcp_observer_table[] = {
     {"type", KEY_CHOICE, AT(type), .required = 1, .choices = "none|difference|kalman|custom",
@@ -241,10 +250,7 @@ const mcp_key mcp_observer_table[] = {
 mcp_status mcp_read_observer(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t  = base;
-    mcp_status st = MCP_OK;
-    if (n->kind == MCP_YAML_MAP && !n->shorthand && !mcp_yaml_find(n, "type"))
-        st = mcp_fill(r, n, "type", mcp_all_measured(t) ? "none" : "difference");
-    if (st == MCP_OK) st = mcp_keys_read_short(r, n, mcp_observer_table, key->shorthand, &t->observer);
+    mcp_status st = read_typed(r, n, mcp_observer_table, key->shorthand, "difference", &t->observer);
     if (st != MCP_OK) return st;
     const mcp_task_observer *o = &t->observer;
     if (o->type == MCP_OBSERVER_KALMAN && !o->drive && !o->gains)
@@ -286,10 +292,7 @@ const mcp_key mcp_smoother_table[] = {
 mcp_status mcp_read_smoother(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t  = base;
-    mcp_status st = MCP_OK;
-    if (n->kind == MCP_YAML_MAP && !n->shorthand && !mcp_yaml_find(n, "type"))
-        st = mcp_fill(r, n, "type", mcp_all_measured(t) ? "none" : "central-difference");
-    if (st == MCP_OK) st = mcp_keys_read_short(r, n, mcp_smoother_table, key->shorthand, &t->smoother);
+    mcp_status st = read_typed(r, n, mcp_smoother_table, key->shorthand, "central-difference", &t->smoother);
     if (st != MCP_OK) return st;
     const mcp_task_smoother *s = &t->smoother;
     if (s->type == MCP_SMOOTHER_SAVGOL && (s->window % 2 == 0 || s->window <= s->order))
