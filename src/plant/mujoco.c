@@ -40,8 +40,8 @@ typedef struct {
     mcp_sensor        sensor;
 } mujoco_plant;
 
-/* MuJoCo's own handler ends the process. This one notes the text for the thread that called; models are checked before
- * they run, so that what is left is memory and stack exhaustion. */
+/* MuJoCo's own handler ends the process. This one notes the text for the thread that called, and MuJoCo goes on: the trial
+ * ends before its next time step. Models are checked before they run, so that what is left is memory; see room_for_all. */
 static _Thread_local char trouble[256];
 static pthread_mutex_t    loading = PTHREAD_MUTEX_INITIALIZER; /* MuJoCo's handlers and its XML reader are global */
 
@@ -128,7 +128,8 @@ static void read_state(mujoco_plant *p, double *x)
 static mcp_status measure(mujoco_plant *p, mcp_sample *s, mcp_error *err)
 {
     const mcp_task *task = p->system->task;
-    if (trouble[0]) return mcp_fail(err, MCP_ERR_PLANT, "%s: MuJoCo at sample %d: %s", task->plant.model, p->sample, trouble);
+    if (trouble[0]) return mcp_fail(err, MCP_ERR_PLANT, "%s: MuJoCo stopped before sample %d: %s; try the model in MuJoCo's own viewer",
+                                    task->plant.model, p->sample, trouble);
     if (p->data->warning[mjWARN_BADQPOS].number || p->data->warning[mjWARN_BADQVEL].number || p->data->warning[mjWARN_BADQACC].number)
         return mcp_fail(err, MCP_ERR_PLANT, "%s: MuJoCo's simulation became unstable before sample %d; a smaller time step in the "
                         "model's <option> usually helps", task->plant.model, p->sample);
@@ -163,8 +164,8 @@ static mcp_status mujoco_step(void *context, const double *u, mcp_sample *next, 
     mcp_runner_step(&p->delay, NULL, p->sample == 0);
     memcpy(next->applied, p->delay.out, bytes);
     for (int i = 0; i < p->system->nu; i++) p->data->ctrl[p->actuator[i]] = next->applied[i];
-    for (int k = 0; k < p->substeps; k++) mj_step(p->model, p->data);
-    for (int i = 0; i < p->system->nx; i++)
+    for (int k = 0; k < p->substeps && !trouble[0]; k++) mj_step(p->model, p->data);
+    for (int i = 0; i < p->system->nx && !trouble[0]; i++)
         if (p->from[i] == FROM_SENSOR) {
             mj_forward(p->model, p->data); /* sensors show the state before the last step until then */
             break;
@@ -190,6 +191,20 @@ static void mujoco_destroy(void *context)
     mcp_free(p);
 }
 
+/* With its stack full, MuJoCo would go on past the end of it. A model that asks for a small one gets what MuJoCo takes by itself
+ * for the most constraints that the model may have, so that it cannot fill. */
+static void room_for_all(mjModel *m)
+{
+#if mjVERSION_HEADER < 230 /* later versions have one size for everything */
+    const double rows = (double)m->njmax + m->neq + m->nv, sizes = (double)m->nq + m->nv + m->nu + m->na + m->nbody + m->njnt +
+                                                                    m->ngeom + m->nsite + m->neq + m->ntendon + m->nwrap;
+    const double need = 5 * rows * rows + 20 * sizes, most = 1 << 27; /* 1 GB, of which only what is used becomes real */
+    if (need <= most && m->nstack < need) m->nstack = (int)need;
+#else
+    (void)m;
+#endif
+}
+
 static mcp_status load(mujoco_plant *p, mcp_error *err)
 {
     const mcp_task *task = p->system->task;
@@ -204,7 +219,10 @@ static mcp_status load(mujoco_plant *p, mcp_error *err)
     pthread_mutex_unlock(&loading);
     for (char *c = why; *c; c++)
         if (*c == '\n') *c = ' ';
-    if (p->model && !trouble[0]) p->data = mj_makeData(p->model);
+    if (p->model && !trouble[0]) {
+        room_for_all(p->model);
+        p->data = mj_makeData(p->model);
+    }
     mcp_status st = MCP_OK;
     if (!p->model || !p->data || trouble[0])
         st = mcp_fail(err, MCP_ERR_PLANT, "%s: MuJoCo cannot load the model: %s", path, why[0] ? why : trouble);

@@ -69,6 +69,8 @@ CASE(ballplate_task_agrees_with_scipy)
 }
 
 #ifdef MCP_HAVE_MUJOCO
+#include <mujoco/mujoco.h>
+
 CASE(mujoco_cartpole_moves_as_its_equations)
 {
     rig r;
@@ -118,6 +120,64 @@ CASE(mujoco_mistakes_are_named)
     refused("plant.map.u=motor push", "is not \"actuator NAME\"");
     refused("rate=31", "does not divide the sample time");
 }
+
+/* A box that falls on the floor. As long as nothing touches, a stack of 60 numbers is enough. */
+static int drop(rig *r)
+{
+    static const char model[] = "<mujoco><size nstack='60' njmax='100' nconmax='20'/><option timestep='0.01'/><worldbody>"
+                                "<geom type='plane' size='1 1 1'/><body pos='0 0 0.5'><joint name='z' type='slide' axis='0 0 1'/>"
+                                "<geom type='box' size='0.1 0.1 0.1' mass='1'/></body></worldbody>"
+                                "<actuator><motor name='lift' joint='z'/></actuator></mujoco>";
+    static const char text[] = "name: drop\nrate: 50\ntrial: 2\nstate: {z: m, v: m/s}\ninputs: {u: 1}\nmeasured: {z: 1e-3}\n"
+                               "model: {velocities: {z: v}}\ncost: z^2\nstart: {std: 0}\nexplore: {type: uniform}\n"
+                               "plant: {mujoco: drop.xml, map: {z: joint z position, v: joint z velocity, u: actuator lift}}\n";
+    mcp_task *task = NULL;
+    mcp_error why  = {MCP_OK, ""};
+    FILE     *f    = fopen("drop.xml", "w");
+    if (f) {
+        fputs(model, f);
+        fclose(f);
+    }
+    (void)mcp_task_parse(&task, "drop.yaml", text, NULL, 0, &why);
+    if (rig_create(r, task, NULL, NULL, &why) == MCP_OK) return 1;
+    FAIL_("%s", why.text);
+    return 0;
+}
+
+CASE(mujoco_has_room_for_contacts_that_come_later)
+{
+    rig r;
+    if (!drop(&r)) return;
+    CHECK_OK(mcp_plant_run(r.plant, NULL, 5, 0, 0, NULL, NULL, r.trial, err));
+    CHECK(r.trial->samples == 101);
+    CHECK_CLOSE(r.trial->truth[2 * 100], -0.4, 0, 0.02); /* on the floor */
+    rig_close(&r);
+}
+
+static int asked;
+
+static void break_at_20(const mjModel *m, mjData *d)
+{
+    (void)m, (void)d;
+    if (++asked == 20) mju_error("the test's own error");
+}
+
+CASE(an_error_inside_mujoco_ends_the_trial_at_once_and_names_the_model)
+{
+    rig       r;
+    mcp_error why = {MCP_OK, ""};
+    if (!drop(&r)) return;
+    asked        = 0;
+    mjcb_control = break_at_20; /* asked once a time step, and once for the first sample */
+    CHECK(mcp_plant_run(r.plant, NULL, 5, 0, 0, NULL, NULL, r.trial, &why) == MCP_ERR_PLANT);
+    mjcb_control = NULL;
+    CHECK_HAS(why.text, "drop.xml: MuJoCo stopped before sample 10: the test's own error");
+    CHECK(asked == 20);
+    CHECK(r.trial->samples == 10);
+    CHECK_OK(mcp_plant_run(r.plant, NULL, 5, 1, 0, NULL, NULL, r.trial, err)); /* and the next trial is whole */
+    CHECK(r.trial->samples == 101);
+    rig_close(&r);
+}
 #endif
 
 int main(int argc, char **argv)
@@ -130,6 +190,8 @@ int main(int argc, char **argv)
     RUN(mujoco_cartpole_moves_as_its_equations);
     RUN(mujoco_trial_is_reproducible_and_noisy);
     RUN(mujoco_mistakes_are_named);
+    RUN(mujoco_has_room_for_contacts_that_come_later);
+    RUN(an_error_inside_mujoco_ends_the_trial_at_once_and_names_the_model);
 #endif
     return DONE();
 }
