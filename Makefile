@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DEMO   ?= runs/demo
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: build demo test bench format lint coverage install setup clean
+.PHONY: build demo test bench lint coverage install setup clean
 
 # One build folder: $(call build_in,folder,cmake options[,target])
 build_in = mkdir -p $(1) && \
@@ -30,10 +30,6 @@ bench: build
 	@$(BUILD)/mcpilco bench kernels
 	@$(BUILD)/mcpilco bench gp
 	@$(BUILD)/mcpilco bench step
-
-format:
-	@scripts/setup lint
-	@git ls-files '*.c' '*.h' | xargs clang-format -i
 
 lint:
 	@scripts/setup build lint

@@ -44,7 +44,7 @@ static int add(const char *run, const char *file, const mcp_add_settings *s, int
         code = term_json(json_pack("{s:s, s:i, s:i, s:b, s:i, s:f, s:f, s:f, s:o}", "run", run, "samples", what.samples, "file_rows", what.file_rows,
                                    "resampled", what.resampled, "surplus", what.surplus, "rate", what.rate, "off", what.off, "difference",
                                    what.difference, "info", view_info_json(&info)));
-    } else if (st == MCP_OK) tell(x.learner, run, &what, &info);
+    } else if (st == MCP_OK && x.learner) tell(x.learner, run, &what, &info);
     exchange_close(&x);
     return st == MCP_OK ? code : term_error("add", &err);
 }

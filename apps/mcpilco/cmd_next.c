@@ -13,6 +13,7 @@
 #include "math/arena.h"
 #include "math/text.h"
 #include "options.h"
+#include "run_args.h"
 #include "term.h"
 
 typedef struct {
@@ -22,14 +23,6 @@ typedef struct {
     double      risk;
     option_list set;
 } choices;
-
-static void c_name(char *out, size_t size, const char *name)
-{
-    size_t n = 0;
-    if (isdigit((unsigned char)name[0])) out[n++] = '_';
-    for (const char *c = name; *c && n + 1 < size; c++) out[n++] = (char)(isalnum((unsigned char)*c) ? *c : '_');
-    out[n] = '\0';
-}
 
 static mcp_status save(const char *folder, const char *name, mcp_text *t, mcp_error *err)
 {
@@ -140,7 +133,7 @@ static mcp_status write_policy(const mcp_learner *l, const choices *c, const cha
 {
     mcp_run_item        with = *l->next; /* beside it, a trial for the self-test */
     mcp_export_settings s = {.prefix = prefix, .single = c->single};
-    mcp_export_info     info;
+    mcp_export_info     info = {0};
     mcp_status          st = mcp_exchange_rehearse(l, &with.trial, err);
     if (st == MCP_OK) st = mcp_export_controller(l->run, &with, folder, &s, &info, err);
     if (st == MCP_OK) st = write_forecast(l, folder, err);
@@ -227,7 +220,7 @@ static int next(const choices *c)
         if (mcp_learner_close(x.learner, st == MCP_OK ? "waiting" : st == MCP_ERR_STOPPED ? "stopped" : "failed", &note) != MCP_OK && st == MCP_OK)
             st = note.status, err = note;
     }
-    if (st == MCP_OK) code = tell(x.learner, &x, c, folder);
+    if (st == MCP_OK && x.learner) code = tell(x.learner, &x, c, folder);
     exchange_close(&x);
     return st == MCP_OK ? code : term_error("next", &err);
 }

@@ -49,7 +49,7 @@ void term_sparkline(char *out, const double *v, int n, int width)
     double low = INFINITY, high = -INFINITY;
     for (int i = 0; i < n; i++)
         if (isfinite(v[i])) low = fmin(low, v[i]), high = fmax(high, v[i]);
-    out[0] = '\0';
+    *out = '\0';
     if (width > n) width = n;
     for (int b = 0; b < width; b++) {
         int    from = (int)((long)b * n / width), to = (int)((long)(b + 1) * n / width);
@@ -58,7 +58,7 @@ void term_sparkline(char *out, const double *v, int n, int width)
         for (int i = from; i < to; i++)
             if (isfinite(v[i])) sum += v[i], seen++;
         int level = seen && high > low ? (int)(7.999 * (sum / seen - low) / (high - low)) : 0;
-        strcat(out, seen ? block[level] : " ");
+        out = stpcpy(out, seen ? block[level] : " ");
     }
 }
 

@@ -39,12 +39,10 @@ void mcp_kalman_model(int n, double ts, double drive, double *F, double *Q)
 /* P = F C F^T + Q */
 static void predict(int n, const double *F, const double *Q, const double *C, double *P)
 {
-    double A[9];
+    double A[9] = {0};
     for (int i = 0; i < n; i++)
-        for (int j = 0; j < n; j++) {
-            A[i * n + j] = 0.0;
+        for (int j = 0; j < n; j++)
             for (int k = 0; k < n; k++) A[i * n + j] += F[i * n + k] * C[k * n + j];
-        }
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
             P[i * n + j] = Q[i * n + j];

@@ -174,16 +174,16 @@ mcp_status mcp_load_forecast(const mcp_run *r, mcp_run_item *it, mcp_error *err)
     if (st != MCP_OK || !root) return st;
     mcp_info_from_json(MCP_IN_FORECAST, root, &it->info);
     st = mcp_forecast_alloc(&it->forecast, r->system->steps + 1, r->system->nx, 0, err);
-    if (st == MCP_OK && (st = read_bands(r, it, root, err)) != MCP_OK) {
-        mcp_forecast_free(it->forecast);
-        it->forecast = NULL;
-    }
+    if (st == MCP_OK) st = read_bands(r, it, root, err);
     if (st == MCP_OK) {
         it->forecast->cost = it->info.forecast_cost;
         it->forecast->cost_std = it->info.forecast_std;
         it->forecast->success = it->info.forecast_success;
         it->forecast->limit = it->info.forecast_limit;
         read_particles(it);
+    } else {
+        mcp_forecast_free(it->forecast);
+        it->forecast = NULL;
     }
     json_decref(root);
     return st;

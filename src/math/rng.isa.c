@@ -53,7 +53,7 @@ static inline __attribute__((always_inline)) void philox(int count, block *b, co
 
 static inline mcp_vu lane_numbers(void)
 {
-    mcp_vu n;
+    mcp_vu n = {0};
     for (int i = 0; i < MCP_W; i++) n[i] = (uint64_t)i;
     return n;
 }

@@ -11,7 +11,7 @@ static int reserve(mcp_text *t, size_t more)
 {
     if (t->failed) return 0;
     size_t need = t->length + more + 1;
-    if (need <= t->capacity) return 1;
+    if (t->data && need <= t->capacity) return 1;
     size_t capacity = t->capacity ? t->capacity : 256;
     while (capacity < need) capacity *= 2;
     char *data = mcp_realloc(t->data, capacity);

@@ -110,6 +110,7 @@ static char *base_text(const mcp_kernel_node *b)
     if (b->kind == MCP_K_USER) return mcp_strdup("user");
     char *t = b->kind == MCP_K_MP ? mcp_sprintf("mp(%d;", b->degree) : mcp_sprintf("%s(", kind_name[b->kind]);
     for (int i = 0; t && i < b->count; i++) {
+        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a base node has features, and only base nodes come here
         char *longer = mcp_sprintf("%s%s%d%s", t, i ? "," : "", b->feature[i], i == b->count - 1 ? ")" : "");
         mcp_free(t);
         t = longer;

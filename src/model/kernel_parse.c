@@ -70,7 +70,7 @@ static mcp_status parse_features(parser *s, int *count)
     *count = 0;
     for (;;) {
         const char *start;
-        int         f;
+        int         f = 0;
         skip(s);
         start = s->at;
         if ((st = parse_int(s, "a feature index", 0, s->k->features - 1, &f)) != MCP_OK) return st;
@@ -146,20 +146,17 @@ static mcp_status parse_factor(parser *s, int *index)
 static mcp_status parse_chain(parser *s, char op, mcp_kernel_kind kind, mcp_status (*part)(parser *, int *), int *index)
 {
     mcp_kernel_node node = {.kind = kind};
-    int             last, next, several = 0;
+    int             last, next = 0;
     mcp_status      st = part(s, index);
+    if (st != MCP_OK) return st;
     node.child = last = *index;
-    while (st == MCP_OK) {
-        skip(s);
-        if (*s->at != op) break;
+    for (skip(s); *s->at == op; skip(s)) {
         s->at++;
         if ((st = part(s, &next)) != MCP_OK) return st;
         s->k->node[last].sibling = next;
         last                     = next;
-        several                  = 1;
     }
-    if (st == MCP_OK && several) st = mcp_kernel_add(s->k, &node, index, s->err);
-    return st;
+    return last == node.child ? MCP_OK : mcp_kernel_add(s->k, &node, index, s->err);
 }
 
 static mcp_status parse_product(parser *s, int *index) { return parse_chain(s, '*', MCP_K_PRODUCT, parse_factor, index); }
@@ -169,7 +166,7 @@ mcp_status mcp_kernel_parse(mcp_kernel **out, const char *text, int features, in
 {
     parser     s = {.text = text, .at = text, .defaults = defaults, .err = err};
     mcp_status st;
-    int        root;
+    int        root = 0;
     *out = NULL;
     if (!text) return mcp_fail(err, MCP_ERR_ARG, "kernel: no text; give one, e.g. \"se\"");
     if ((st = mcp_kernel_new(&s.k, features, err)) != MCP_OK) return st;

@@ -150,7 +150,7 @@ static mcp_status assemble(mcp_posterior **out, const mcp_gp *gp, const draft *d
     p->m                = m;
     p->features         = gp->features;
     p->s2               = mcp_gp_noise_var(gp);
-    p->alpha            = (double *)((char *)block + front);
+    p->alpha            = (void *)((char *)block + front);
     p->moments_forward  = MCP_ISA_PICK(level, mcp_moments_forward);
     p->moments_backward = MCP_ISA_PICK(level, mcp_moments_backward);
     if ((st = mcp_cov_create(&p->cov, gp->kernel, level, m, d->X, err)) != MCP_OK) {
@@ -216,8 +216,8 @@ static mcp_status agree(mcp_posterior **out, const mcp_gp *gp, mcp_inducing *cho
     double         accuracy = s->accuracy > 0.0 ? s->accuracy : 0.1 * s->tolerance;
     mcp_posterior *reference = NULL, *p = NULL;
     double        *at        = mcp_calloc(4 * (size_t)gp->ld, sizeof *at);
-    double        *mean = at, *var = mean + gp->ld, *m = var + gp->ld, *v = m + gp->ld;
     if (!at) return mcp_fail(err, MCP_ERR_MEMORY, "posterior: out of memory");
+    double    *mean = at, *var = mean + gp->ld, *m = var + gp->ld, *v = m + gp->ld;
     mcp_status st = build(&reference, gp, NULL, 0, level, &jitter, err);
     if (st == MCP_OK) st = at_data(reference, gp, mean, var, err);
     if (st == MCP_OK) st = mcp_inducing_follow(choice, gp, mean, err);

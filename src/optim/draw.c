@@ -13,7 +13,7 @@
 #include "math/rng.h"
 #include "optim/optimise.h"
 
-enum { PROBES = 256, FEATURES_MAX = 256 };
+enum { PROBES = 256, FEW = PROBES / 4, FEATURES_MAX = 256 };
 
 static const double widen = 1.5;         /* of the visited range                              */
 static const double length_part = 0.35;  /* length-scale as a part of a feature's range       */
@@ -136,14 +136,14 @@ static const mcp_param_group *group_of(const mcp_program *p, int node, mcp_param
 static double commands(drawing *d, const double *base, double *keep)
 {
     double sum = 0.0;
-    for (int k = 0; k < PROBES / 4; k++) {
+    for (int k = 0; k < FEW; k++) {
         mcp_program_step(d->p, d->theta, 1, d->probe + (size_t)k * (size_t)d->s->nx, d->memory, d->out, d->work);
         for (int i = 0; i < d->s->nu; i++) {
             if (keep) keep[k * d->s->nu + i] = d->out[i];
             sum += fabs(d->out[i] - (base ? base[k * d->s->nu + i] : 0.0)) / d->s->task->input[i].limit;
         }
     }
-    return sum / (PROBES / 4);
+    return sum / FEW;
 }
 
 /* |d command/d theta[i]| in units of the limits, around theta with that group at 0. */
@@ -170,12 +170,12 @@ static double cost_at(drawing *d, const double *x)
 static double cheapest(drawing *d, double *x)
 {
     const int nx = d->s->nx;
-    double    best = INFINITY;
+    double    best = INFINITY, part = 0.25;
     for (int k = 0; k < PROBES; k++) {
         double c = cost_at(d, d->probe + (size_t)k * (size_t)nx);
         if (c < best) best = c, memcpy(x, d->probe + (size_t)k * (size_t)nx, (size_t)nx * sizeof *x);
     }
-    for (double part = 0.25; part > 1e-3; part *= 0.7)
+    for (int pass = 0; pass < 16; pass++, part *= 0.7) /* to 1e-3 */
         for (int i = 0; i < nx; i++)
             for (int sign = -1; sign <= 1; sign += 2) {
                 double before = x[i];
@@ -233,7 +233,7 @@ static double uniform(drawing *d, double half)
 static double activation(drawing *d, int node, const mcp_param_group *c, const mcp_param_group *l)
 {
     double f[FEATURES_MAX], sum = 0.0;
-    for (int k = 0; k < PROBES / 4; k++) {
+    for (int k = 0; k < FEW; k++) {
         features(d, node, d->probe + (size_t)k * (size_t)d->s->nx, f);
         for (int b = 0; b < c->rows; b++) {
             double q = 0.0;
@@ -244,7 +244,7 @@ static double activation(drawing *d, int node, const mcp_param_group *c, const m
             sum += exp(-q);
         }
     }
-    return sum / (PROBES / 4);
+    return sum / FEW;
 }
 
 static void draw_rbf(drawing *d, int node, double *base)
@@ -331,7 +331,7 @@ static mcp_status prepare(drawing *d, const double *visited, int visits, mcp_err
         if (mcp_program_net_features(d->p, node) > FEATURES_MAX)
             return mcp_fail(err, MCP_ERR_TASK, "a policy network has %d features; %d are possible", mcp_program_net_features(d->p, node), FEATURES_MAX);
     /* All decided from the box before any of it is used, so that the order of states does not matter. */
-    char circular[MCP_MAX_STATE];
+    char circular[MCP_MAX_STATE] = {0};
     for (int i = 0; i < nx; i++) circular[i] = (char)is_circular(d, i);
     memcpy(d->circular, circular, (size_t)nx);
     for (int k = 0; k < PROBES; k++) draw_state(d, d->probe + (size_t)k * (size_t)nx);
@@ -347,7 +347,7 @@ mcp_status mcp_policy_draw(const mcp_system *s, const double *visited, int visit
     const size_t       nx = (size_t)s->nx;
     drawing            d = {.s = s, .p = p, .random = mcp_rand_make(seed, trial, draw, MCP_RNG_POLICY), .theta = theta};
     size_t             doubles = 3 * nx + PROBES * nx + (size_t)mcp_program_memory(p) + (size_t)mcp_program_outputs(p) +
-                     mcp_program_work(p) + (size_t)(PROBES / 4 * s->nu) + (size_t)mcp_program_memory(s->cost) + mcp_program_work(s->cost) + 8;
+                     mcp_program_work(p) + (size_t)(FEW * s->nu) + (size_t)mcp_program_memory(s->cost) + mcp_program_work(s->cost) + 8;
     double *memory = mcp_calloc(doubles, sizeof *memory);
     char   *circular = mcp_calloc(nx, 1);
     if (!memory || !circular) {
@@ -362,8 +362,8 @@ mcp_status mcp_policy_draw(const mcp_system *s, const double *visited, int visit
     d.memory   = d.probe + PROBES * nx;
     d.out      = d.memory + mcp_program_memory(p);
     d.work     = d.out + mcp_program_outputs(p);
-    double *base = d.work + mcp_program_work(p); /* [PROBES/4][nu] */
-    d.cost_memory = base + PROBES / 4 * s->nu;
+    double *base = d.work + mcp_program_work(p); /* [FEW][nu] */
+    d.cost_memory = base + FEW * s->nu;
     d.cost_work   = d.cost_memory + mcp_program_memory(s->cost);
     d.circular    = circular;
 

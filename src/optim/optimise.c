@@ -308,7 +308,7 @@ static mcp_status run(search *s, int warm, mcp_error *err)
 mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *theta, mcp_optimise_info *info, mcp_error *err)
 {
     const mcp_optimise_settings *set = &q->system->task->optimise;
-    mcp_optimise_info            unused;
+    mcp_optimise_info            unused = {0};
     void                        *memory = NULL;
     search                       s = {.q = q, .set = set, .info = info ? info : &unused, .err = err, .theta = theta, .best_score = INFINITY, .best_cost = INFINITY};
     *s.info = (mcp_optimise_info){.check_cosine = NAN};

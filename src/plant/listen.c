@@ -23,7 +23,7 @@ mcp_status mcp_listen(int *fd, int datagram, const char *host, int *port, mcp_er
     if (*fd >= 0) setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (*fd < 0 || bind(*fd, found->ai_addr, found->ai_addrlen) || (!datagram && listen(*fd, 4))) why = errno;
     freeaddrinfo(found);
-    struct sockaddr_storage name;
+    struct sockaddr_storage name = {0};
     socklen_t               size = sizeof name;
     if (!why && getsockname(*fd, (struct sockaddr *)&name, &size)) why = errno;
     if (why) {

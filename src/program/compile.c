@@ -97,7 +97,7 @@ static void add_mlp(mcp_program *p, int i, int number)
     }
     p->sums += mcp_pad_lanes(p->params - n->theta);
     if (p->net_scratch_rows < 2 * wide) p->net_scratch_rows = 2 * wide;
-    if (p->net_work < (size_t)(2 * wide)) p->net_work = (size_t)(2 * wide);
+    if (p->net_work < 2 * (size_t)wide) p->net_work = 2 * (size_t)wide;
 }
 
 static void lay_out_nets(compiler *c)

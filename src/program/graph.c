@@ -50,8 +50,10 @@ static uint64_t mix(const mcp_node *n)
     return (h ^ (h >> 31)) * 0x9e3779b97f4a7c15u >> 20;
 }
 
+/* Constants by their bits: 0 and -0 are two of them. */
 static int same(const mcp_node *x, const mcp_node *y)
 {
+    // NOLINTNEXTLINE(bugprone-suspicious-memory-comparison): by bits on purpose
     return x->op == y->op && x->a == y->a && x->b == y->b && !memcmp(&x->value, &y->value, sizeof x->value);
 }
 

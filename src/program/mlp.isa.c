@@ -59,7 +59,7 @@ static void enter_backward(const mcp_net_run *c, int l, int m, int k, const doub
     for (int i = 0; i < k; i++) {
         double *bar = l ? to + (size_t)i * (size_t)c->ld : c->feature_bar[i];
         for (int b = 0; bar && b < c->n; b += MCP_W) {
-            mcp_v s = l ? (mcp_v){0} : mcp_v_load(bar + b);
+            mcp_v s = l ? mcp_v_all(0.0) : mcp_v_load(bar + b);
             for (int o = 0; o < m; o++) s += W[(size_t)o * (size_t)k + (size_t)i] * mcp_v_load(delta + (size_t)o * (size_t)c->ld + b);
             if (l) {
                 mcp_v y = mcp_v_load(before + (size_t)i * (size_t)c->ld + b);

@@ -15,16 +15,17 @@ typedef struct {
 
 static void add_number(printer *w, double v)
 {
-    char s[40];
+    char        s[40];
+    const char *point = "";
     if (isnan(v)) snprintf(s, sizeof s, "math.nan");
     else if (isinf(v)) snprintf(s, sizeof s, v > 0 ? "math.inf" : "-math.inf");
     else {
         snprintf(s, sizeof s, "%.17g", v);
         for (char *c = s; *c; c++)
             if (!strchr("0123456789+-e", *c)) *c = '.'; /* a point whatever the locale */
-        if (!strpbrk(s, ".e")) strcat(s, ".0");
+        if (!strpbrk(s, ".e")) point = ".0";
     }
-    mcp_text_add(&w->t, "%s", s);
+    mcp_text_add(&w->t, "%s%s", s, point);
 }
 
 static void add_value(printer *w, int r)

@@ -55,7 +55,7 @@ static inline mcp_v exp2_minus(mcp_v q)
 /* All ones where the byte is 1. */
 static inline mcp_vu keep_mask(const uint8_t *keep)
 {
-    mcp_vu m;
+    mcp_vu m = {0};
 #if defined(__AVX512F__)
     m = (mcp_vu)_mm512_cvtepu8_epi64(_mm_loadl_epi64((const void *)keep));
 #elif defined(__AVX2__)

@@ -30,7 +30,7 @@ static void rbf_step(const mcp_net *net, const double *theta, const double *f, d
 
 static void mlp_step(const mcp_net *net, const double *W, const double *f, double *out, double *work)
 {
-    int wide = net->features, k = net->features;
+    int k = net->features, wide = k;
     for (int l = 0; l < net->layers; l++)
         if (wide < net->units[l]) wide = net->units[l];
     if (wide < net->outputs) wide = net->outputs;

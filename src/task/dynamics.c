@@ -188,7 +188,7 @@ static mcp_status read_prior_mean(mcp_reader *r, mcp_yaml *n, void *base, const 
 {
     mcp_task  *t  = base;
     mcp_status st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
-    int        i;
+    int        i  = 0;
     if (st != MCP_OK) return st;
     for (mcp_yaml *c = n->first; c; c = c->next)
         if ((st = find_gp(r, c, &i)) != MCP_OK || (st = mcp_read_expr(r, c, &t->gp[i].prior_mean)) != MCP_OK) return st;

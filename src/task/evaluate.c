@@ -51,7 +51,7 @@ mcp_status mcp_evaluate(mcp_reader *r, const char *text, mcp_where at, double *v
 mcp_status mcp_evaluate_constants(mcp_reader *r)
 {
     const mcp_task *t = r->task;
-    double          value[MCP_MAX_LIST];
+    double          value[MCP_MAX_LIST] = {0};
     mcp_builder    *b = NULL;
     char            name[48];
     if (!t->constants.n) return MCP_OK;

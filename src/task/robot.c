@@ -163,7 +163,7 @@ static mcp_status read_gains(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
     int                      width   = o->acceleration ? 3 : 2;
     mcp_status               st      = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK) return st;
-    if (!(o->gains = mcp_bag_get(r->bag, (size_t)(t->ny * width), sizeof *o->gains))) return mcp_read_memory(r);
+    if (!(o->gains = mcp_bag_get(r->bag, (size_t)t->ny * (size_t)width, sizeof *o->gains))) return mcp_read_memory(r);
     for (int i = 0; i < t->ny; i++) {
         mcp_yaml *c = mcp_yaml_find(n, t->measured[i].name);
         if (!c)

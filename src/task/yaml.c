@@ -207,7 +207,7 @@ static mcp_status event(builder *b, struct fy_event *e)
         return open_node(b, MCP_YAML_LIST, at);
     case FYET_MAPPING_END:
     case FYET_SEQUENCE_END:
-        b->open = b->open->parent;
+        b->open = b->open->parent; // NOLINT(clang-analyzer-core.NullDereference): libfyaml ends only what it began
         b->depth--;
         return MCP_OK;
     default:
