@@ -1,5 +1,4 @@
 /* cmd_export.c - mcpilco export: observer and policy of a run as C, Python and JSON. */
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,15 +7,6 @@
 #include "options.h"
 #include "run_args.h"
 #include "term.h"
-
-/* The task's name as a C name. */
-static void c_name(char *out, size_t size, const char *name)
-{
-    size_t n = 0;
-    if (isdigit((unsigned char)name[0]) && n + 1 < size) out[n++] = '_';
-    for (const char *c = name; *c && n + 1 < size && n < 40; c++) out[n++] = (char)(isalnum((unsigned char)*c) ? *c : '_');
-    out[n] = '\0';
-}
 
 int cmd_export(int argc, char **argv)
 {
@@ -40,7 +30,7 @@ int cmd_export(int argc, char **argv)
     };
     mcp_run        *r;
     mcp_error       err;
-    mcp_export_info info;
+    mcp_export_info info = {0};
     char            name[64];
     int             code = options_parse(&verb, argc, argv);
     if (code != OPTIONS_GO) return code;
@@ -58,10 +48,11 @@ int cmd_export(int argc, char **argv)
     else {
         const mcp_program_cost *o = &info.operations;
         if (json)
-            printf("{\"folder\": \"%s\", \"prefix\": \"%s\", \"precision\": \"%s\", \"table_bytes\": %zu, \"state_bytes\": %zu, \"add\": %ld, \"multiply\": %ld, "
-                   "\"divide\": %ld, \"compare\": %ld, \"libm_calls\": %ld, \"selftest_samples\": %d, \"selftest_tolerance\": %g}\n",
-                   out, s.prefix, single ? "float" : "double", info.table_bytes, info.state_bytes, o->add, o->multiply, o->divide, o->compare, o->call,
-                   info.samples, info.tolerance);
+            code = term_json(json_pack("{s:s, s:s, s:s, s:I, s:I, s:I, s:I, s:I, s:I, s:I, s:i, s:f}", "folder", out, "prefix", s.prefix, "precision",
+                                       single ? "float" : "double", "table_bytes", (json_int_t)info.table_bytes, "state_bytes",
+                                       (json_int_t)info.state_bytes, "add", (json_int_t)o->add, "multiply", (json_int_t)o->multiply, "divide",
+                                       (json_int_t)o->divide, "compare", (json_int_t)o->compare, "libm_calls", (json_int_t)o->call,
+                                       "selftest_samples", info.samples, "selftest_tolerance", info.tolerance));
         else
             printf("%s/%s.h, %s.c, %s_selftest.c, Makefile, %s.py, %s.json\ntrial %d's controller in %s precision at %g Hz: tables %zu bytes, memory %zu bytes\n"
                    "per sample: %ld additions, %ld multiplications, %ld divisions, %ld comparisons, %ld calls of libm\ncheck it: make -C %s check\n",
