@@ -44,10 +44,11 @@ static mcp_status second_try(const mcp_optimise_request *q, double *theta, mcp_o
         info->restarts += more.restarts;
         info->seconds += more.seconds;
         if (more.outcome == MCP_INTERRUPTED) info->outcome = MCP_INTERRUPTED;
-        if (more.cost_last < info->cost_last) {
+        if (more.score_last < info->score_last) {
             memcpy(theta, other, (size_t)params * sizeof *theta);
             info->outcome = more.outcome;
             info->cost_last = more.cost_last;
+            info->score_last = more.score_last;
             info->check_cosine = more.check_cosine;
         }
     }
@@ -69,7 +70,8 @@ static mcp_status particles(const mcp_algorithm_input *in, int true_state, doubl
     int        warm = in->warm && set->warm_start;
     double     share;
     mcp_status st = mcp_policy_optimise(&q, warm, theta, info, err);
-    if (st != MCP_OK || info->outcome == MCP_INTERRUPTED || !warm || in->incumbent_works || !set->second_try) return st;
+    if (st != MCP_OK || info->outcome == MCP_INTERRUPTED || !warm || in->incumbent_works || !set->second_try || (int)in->number < set->second_try)
+        return st;
     /* The last policy failed. If this one is expected to fail as well, the warm start may sit in a poor optimum. */
     if ((st = expected_success(in, true_state, theta, &share, err)) != MCP_OK || share >= 0.5) return st;
     return second_try(&q, theta, info, err);

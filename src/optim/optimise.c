@@ -37,7 +37,7 @@ typedef struct {
     double                      *theta, *gradient, *best, *rate;
     double                       best_score, best_cost; /* on the fixed noise: with failures counted, and J alone */
     double                      *states, *inputs, *success_work; /* of an evaluation's particles; NULL: no success test */
-    double                       score_first, score_last;
+    double                       score_first;
     int                          stopped;   /* by the callback */
     struct timespec              begun;
 } search;
@@ -71,7 +71,7 @@ static double evaluate(search *s, double *J)
     double             score, failed = 0.0;
     *J = INFINITY;
     if (particles(s, s->judge, fixed_noise, 0.0, &result, NULL) != MCP_OK) return INFINITY;
-    if (s->states) failed = 1.0 - mcp_success_rate(s->q->system, s->judges, s->states, s->inputs, s->success_work);
+    if (s->states) failed = 1.0 - mcp_success_rate(s->q->system, s->set->success_margin, s->judges, s->states, s->inputs, s->success_work);
     *J    = result.J;
     score = result.J + s->set->success_weight * failed * fabs(result.J);
     if (score < s->best_score) {
@@ -203,11 +203,11 @@ static mcp_status descend(search *s)
     }
     /* The monitor ends where it is, as the paper does; the others on the best of the fixed noise. */
     double now = evaluate(s, &s->info->cost_last);
-    s->score_last = now;
+    s->info->score_last = now;
     if ((set->stop_rule != RULE_MONITOR || !isfinite(now)) && isfinite(s->best_score)) {
         go_to_best(s);
         s->info->cost_last = s->best_cost;
-        s->score_last      = s->best_score;
+        s->info->score_last      = s->best_score;
     }
     if (st == MCP_ERR_NUMERIC && isfinite(s->best_score)) st = MCP_OK; /* a policy with finite costs is known: that one it is */
     return st;
@@ -262,10 +262,11 @@ static mcp_status check_settings(const mcp_optimise_settings *o, mcp_error *err)
 /* The policy that worked on the plant stays unless the model promises enough. */
 static void keep_incumbent(search *s, const double *incumbent)
 {
-    double gain = (s->score_first - s->score_last) / fabs(s->score_first);
+    double gain = (s->score_first - s->info->score_last) / fabs(s->score_first);
     if (!isfinite(s->score_first) || gain > s->set->incumbent_gain) return;
     memcpy(s->theta, incumbent, (size_t)s->params * sizeof *s->theta);
     s->info->cost_last = s->info->cost_first;
+    s->info->score_last = s->score_first;
     if (!s->stopped) s->info->outcome = MCP_KEPT_INCUMBENT;
 }
 

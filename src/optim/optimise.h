@@ -19,6 +19,7 @@ typedef int mcp_progress_fn(void *context, const mcp_progress *p); /* non-zero: 
 typedef struct {
     mcp_outcome outcome;
     int    steps, restarts;
+    double score_last;            /* of the returned policy, by which policies are compared: J with the failures counted */
     double cost_first, cost_last; /* on the fixed noise set: of the start and of the returned policy */
     double check_cosine;          /* sparse posterior against exact, NaN if not checked */
     double tolerance;             /* of the sparse posterior in use after the check, 0 = exact */

@@ -34,11 +34,14 @@ const mcp_key mcp_optimise_table[] = {
          "a policy that succeeded on the plant is replaced only for a larger predicted gain (fraction of its cost)"},
     {"success_weight", KEY_NUMBER, AT(success_weight), 0, 100, .fallback = "3",
      .about = "policies are compared by J (1 + w (1 - p)), p the share of particles that meet the success test; 0: by J alone"},
+    {"success_margin", KEY_NUMBER, AT(success_margin), 0, 10, .fallback = "0.2",
+     .about = "for that share the test must hold so much longer than asked (fraction of its window): a policy that settles just in time on "
+              "the model settles too late on the plant now and then"},
     {"candidates", KEY_INT, AT(candidates), 0, 100, .fallback = "0",
      .about = "fresh policies tried beside the warm start"},
-    {"second_try", KEY_FLAG, AT(second_try), .fallback = "yes",
-     .about = "when the policy before failed and the particles expect the new one to fail too, a fresh policy is optimised as well "
-              "and the better of both goes on"},
+    {"second_try", KEY_INT, AT(second_try), 0, 1000000, .fallback = "3",
+     .about = "from this trial on, when the policy before failed and the particles expect the new one to fail too, a fresh policy is "
+              "optimised as well and the better of both goes on; 0 = never"},
     {"warm_start", KEY_FLAG, AT(warm_start), .fallback = "yes", .about = "begin from the policy of the trial before"},
     {"antithetic", KEY_FLAG, AT(antithetic), .fallback = "no", .about = "draw noise in pairs of opposite sign"},
     {"block", KEY_INT, AT(block), 0, 100000, .fallback = "0",

@@ -161,9 +161,10 @@ typedef struct {
     double gradient_clip;  /* norm, 0 = none */
     int    evaluate_particles; /* of an evaluation, when more than particles */
     double success_weight; /* policies are compared by J (1 + w (1 - success rate of the particles)) */
+    double success_margin; /* ... which must hold this much longer than asked (fraction of the window) */
     double incumbent_gain; /* a policy that worked is kept unless the predicted gain is larger (fraction) */
     int    candidates;     /* fresh policies tried beside the warm start */
-    int    second_try;     /* 1: optimise a fresh policy too when the warm start leads nowhere */
+    int    second_try;     /* from this trial on a fresh policy too when the warm start leads nowhere; 0: never */
     int    warm_start;
     int    antithetic;
     int    block; /* particles a block, 0 = automatic */

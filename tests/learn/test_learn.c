@@ -353,8 +353,8 @@ static int second_trial(const char *setting, mcp_learn_info *info)
 CASE(a_fresh_policy_is_tried_when_the_warm_start_leads_nowhere)
 {
     mcp_learn_info without, with;
-    REQUIRE(second_trial("optimise.second_try=no", &without));
-    REQUIRE(second_trial("optimise.second_try=yes", &with));
+    REQUIRE(second_trial("optimise.second_try=0", &without));
+    REQUIRE(second_trial("optimise.second_try=2", &with));
     CHECK(with.steps > without.steps);
     CHECK(with.cost_last <= without.cost_last && with.cost_first == without.cost_first);
 }

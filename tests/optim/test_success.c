@@ -24,13 +24,15 @@ CASE(success_needs_all_of_the_last_seconds_and_no_limit)
             at[0] = t >= s->steps - last ? acos(-1) : 0; /* upright just long enough */
             if (t == s->steps) u[(size_t)t * M + (size_t)j] = NAN;
         }
-    CHECK(mcp_success_rate(s, M, x, u, work) == 1);
+    CHECK(mcp_success_rate(s, 0.0, M, x, u, work) == 1);
+    CHECK(mcp_success_rate(s, 1.0 / last, M, x, u, work) == 0); /* one sample longer than it stood */
+    CHECK(mcp_success_rate(s, 0.0, M, x, u, work) == 1);
     x[((size_t)(s->steps - last) * M + 1) * 2] = 0; /* particle 1 is late by one sample */
-    CHECK(mcp_success_rate(s, M, x, u, work) == 0.75);
+    CHECK(mcp_success_rate(s, 0.0, M, x, u, work) == 0.75);
     x[((size_t)s->steps * M + 2) * 2] = 2; /* particle 2 falls in the last sample */
-    CHECK(mcp_success_rate(s, M, x, u, work) == 0.5);
+    CHECK(mcp_success_rate(s, 0.0, M, x, u, work) == 0.5);
     x[((size_t)3 * M + 3) * 2 + 1] = 60; /* particle 3 is over a limit early on */
-    CHECK(mcp_success_rate(s, M, x, u, work) == 0.25);
+    CHECK(mcp_success_rate(s, 0.0, M, x, u, work) == 0.25);
     mcp_free(x);
     mcp_free(u);
     mcp_free(work);
