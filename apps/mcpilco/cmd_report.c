@@ -80,14 +80,17 @@ int cmd_plot(int argc, char **argv)
     const char  *folder[1], *out = NULL, *figure = NULL;
     int          trial = 0;
     const option options[] = {
-        {"--figure", OPTION_TEXT, &figure, 0, 0, "NAME", "of a run: trajectory, inputs, cost, model, observer; of a study: success, cost, first", "-f"},
+        {"--figure", OPTION_TEXT, &figure, 0, 0, "NAME", "of a run: trajectory, inputs, cost, model, observer, runs, trials, plane; of a study: success, cost, first", "-f"},
         {"--trial", OPTION_INT, &trial, 1, 999, "K", "policy trial (the last)", NULL},
         {"--out", OPTION_TEXT, &out, 0, 0, "FILE", "x.svg, x.pdf or x.png (NAME.svg)", "-o"},
     };
     const command verb = {
         .verb = "plot", .synopsis = "RUN|STUDY --figure NAME [-o FILE]", .options = options, .count = 3, .least = 1, .most = 1, .positional = folder,
         .about = "Writes one figure for a paper or a slide.",
-        .examples = "  mcpilco plot runs/cartpole-1 --figure trajectory -o fig2.pdf\n  mcpilco plot studies/table1 --figure success -o table1.svg\n",
+        .examples = "  mcpilco plot runs/cartpole-1 --figure trajectory -o trajectory.pdf\n      the last trial over what was forecast\n"
+                    "  mcpilco plot runs/cartpole-1 --figure runs -o runs.png\n      400 particles beside 400 runs on the plant\n"
+                    "  mcpilco plot runs/ballplate-1 --figure plane -o plane.svg\n      ten runs, one measured state against the other\n"
+                    "  mcpilco plot studies/table1 --figure success -o table1.svg\n",
     };
     char     *svg = NULL, path[4200], temporary[4300];
     mcp_error err = {MCP_OK, ""};

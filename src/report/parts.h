@@ -51,6 +51,16 @@ void mcp_chart_history_free(struct mcp_chart_history *h);
 void mcp_chart_model(mcp_plot *p, const mcp_run *r, const mcp_model_check *m, int gp);
 void mcp_chart_observer(mcp_plot *p, const mcp_run *r, const mcp_run_item *it, int state, double *column);
 
+/* A figure for a paper: panels in columns and rows. */
+typedef struct {
+    mcp_text body;
+    int      columns, rows;
+} mcp_panels;
+void mcp_panel(mcp_panels *out, mcp_plot *p, int column, int row); /* gives p its size */
+mcp_status mcp_figure_runs(mcp_panels *out, const mcp_run *r, const mcp_run_item *it, mcp_error *err);
+mcp_status mcp_figure_plane(mcp_panels *out, const mcp_run *r, const mcp_run_item *it, mcp_error *err);
+mcp_status mcp_figure_trials(mcp_panels *out, const mcp_run *r, mcp_error *err);
+
 /* "theta [rad]" */
 const char *mcp_state_label(const mcp_run *r, int state, char *buf, size_t size);
 /* Rendered inside <figure> with a caption (NULL: none). */

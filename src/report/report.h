@@ -9,8 +9,8 @@
  * run.json and task is an error. *html: mcp_free it. */
 mcp_status mcp_report_run(const char *folder, char **html, mcp_error *err);
 
-/* A figure of a run for a paper: stand-alone SVG. name: "trajectory", "inputs", "cost", "model", "observer". number: policy
- * trial, 0 = the last. */
+/* A figure of a run for a paper: stand-alone SVG. name: one of mcp_report_figures. number: policy trial, 0 = the last.
+ * "runs" and "plane" run the policy on its plant, which must be a simulation; "trials" shows all trials up to the first success. */
 mcp_status mcp_report_figure(const char *folder, const char *name, int number, char **svg, mcp_error *err);
 /* "trajectory, inputs, ...": for messages and help. */
 const char *mcp_report_figures(void);

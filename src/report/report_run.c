@@ -84,100 +84,105 @@ mcp_status mcp_report_run(const char *folder, char **html, mcp_error *err)
 
 enum { FIGURE_WIDTH = 560, PANEL_HEIGHT = 210 };
 
-static void panel(mcp_text *out, mcp_plot *p, int row)
+void mcp_panel(mcp_panels *out, mcp_plot *p, int column, int row)
 {
-    mcp_text one   = {0};
-    p->standalone  = 1;
+    mcp_text one  = {0};
+    p->width      = FIGURE_WIDTH;
+    p->height     = PANEL_HEIGHT;
+    p->standalone = 1;
     mcp_plot_render(p, &one);
-    if (one.data) mcp_text_add(out, "<g transform='translate(0 %d)'>%s</g>\n", row * PANEL_HEIGHT, one.data);
-    out->failed |= one.failed;
+    if (one.data) mcp_text_add(&out->body, "<g transform='translate(%d %d)'>%s</g>\n", column * FIGURE_WIDTH, row * PANEL_HEIGHT, one.data);
+    out->body.failed |= one.failed;
+    if (column >= out->columns) out->columns = column + 1;
+    if (row >= out->rows) out->rows = row + 1;
     mcp_text_free(&one);
 }
 
-static int figure_states(mcp_text *out, const mcp_run *r, const mcp_run_item *it, int observer)
+static void figure_states(mcp_panels *out, const mcp_run *r, const mcp_run_item *it, int observer)
 {
     double *column = mcp_calloc((size_t)it->trial->samples + 1, sizeof *column);
     for (int k = 0; column && k < r->system->nx; k++) {
         char     label[96];
         mcp_plot p;
-        mcp_plot_init(&p, FIGURE_WIDTH, PANEL_HEIGHT, mcp_state_label(r, k, label, sizeof label), "s", NULL);
+        mcp_plot_init(&p, 0, 0, mcp_state_label(r, k, label, sizeof label), "s", NULL);
         if (observer) mcp_chart_observer(&p, r, it, k, column);
         else mcp_chart_state(&p, r, it, k);
-        panel(out, &p, k);
+        mcp_panel(out, &p, 0, k);
     }
-    out->failed |= !column;
+    out->body.failed |= !column;
     mcp_free(column);
-    return r->system->nx;
 }
 
-static int figure_inputs(mcp_text *out, const mcp_run *r, const mcp_run_item *it)
+static void figure_inputs(mcp_panels *out, const mcp_run *r, const mcp_run_item *it)
 {
     for (int k = 0; k < r->system->nu; k++) {
         mcp_plot p;
-        mcp_plot_init(&p, FIGURE_WIDTH, PANEL_HEIGHT, r->task->input[k].name, "s", NULL);
+        mcp_plot_init(&p, 0, 0, r->task->input[k].name, "s", NULL);
         mcp_chart_input(&p, r, it, k);
-        panel(out, &p, k);
+        mcp_panel(out, &p, 0, k);
     }
-    return r->system->nu;
 }
 
-static int figure_cost(mcp_text *out, const mcp_run_item *it, mcp_error *err)
+static mcp_status figure_cost(mcp_panels *out, const mcp_run_item *it, mcp_error *err)
 {
     struct mcp_chart_history h;
     char                     why[256];
     mcp_plot                 p;
-    mcp_plot_init(&p, FIGURE_WIDTH, PANEL_HEIGHT, "predicted cost", "step", NULL);
-    if (!mcp_chart_history_load(&h, &p, it, why, sizeof why)) return mcp_fail(err, MCP_ERR_IO, "%s", why), 0;
-    panel(out, &p, 0);
+    mcp_plot_init(&p, 0, 0, "predicted cost", "step", NULL);
+    if (!mcp_chart_history_load(&h, &p, it, why, sizeof why)) return mcp_fail(err, MCP_ERR_IO, "%s", why);
+    mcp_panel(out, &p, 0, 0);
     mcp_chart_history_free(&h);
-    return 1;
+    return MCP_OK;
 }
 
-static int figure_model(mcp_text *out, const mcp_run *r, const mcp_run_item *it, mcp_error *err)
+static mcp_status figure_model(mcp_panels *out, const mcp_run *r, const mcp_run_item *it, mcp_error *err)
 {
     mcp_model_check m;
     mcp_model_check_make(&m, r, it);
-    int rows = m.known ? m.ngp : 0;
-    if (!m.known) mcp_fail(err, MCP_ERR_IO, "%s", m.why);
-    for (int k = 0; k < rows; k++) {
+    mcp_status st = m.known ? MCP_OK : mcp_fail(err, MCP_ERR_IO, "%s", m.why);
+    for (int k = 0; k < m.ngp && st == MCP_OK; k++) {
         char     title[120];
         mcp_plot p;
         snprintf(title, sizeof title, "change of %s", r->task->state[r->task->gp[k].state]);
-        mcp_plot_init(&p, FIGURE_WIDTH, PANEL_HEIGHT, title, "s", NULL);
+        mcp_plot_init(&p, 0, 0, title, "s", NULL);
         mcp_chart_model(&p, r, &m, k);
-        panel(out, &p, k);
+        mcp_panel(out, &p, 0, k);
     }
     mcp_model_check_free(&m);
-    return rows;
+    return st;
 }
 
-const char *mcp_report_figures(void) { return "trajectory, inputs, cost, model, observer"; }
+const char *mcp_report_figures(void) { return "trajectory, inputs, cost, model, observer, runs, trials, plane"; }
 
 mcp_status mcp_report_figure(const char *folder, const char *name, int number, char **svg, mcp_error *err)
 {
-    mcp_run      *r = NULL;
-    mcp_text      body = {0}, out = {0};
-    mcp_error     trouble = {MCP_OK, ""};
-    int           rows = 0;
+    mcp_run   *r = NULL;
+    mcp_text   out = {0};
+    mcp_panels panels = {0};
+    mcp_error  trouble = {MCP_OK, ""};
     *svg          = NULL;
     mcp_status st = mcp_run_open(&r, folder, &trouble, err);
     if (st != MCP_OK) return st;
     mcp_run_item *it = mcp_run_trial(r, number ? number : mcp_run_trials(r));
     if (!it) st = mcp_fail(err, MCP_ERR_ARG, "%s has no trial %d; it has %d", folder, number, mcp_run_trials(r));
-    else if (!strcmp(name, "trajectory")) rows = figure_states(&body, r, it, 0);
-    else if (!strcmp(name, "observer")) rows = figure_states(&body, r, it, 1);
-    else if (!strcmp(name, "inputs")) rows = figure_inputs(&body, r, it);
-    else if (!strcmp(name, "cost")) rows = figure_cost(&body, it, err);
-    else if (!strcmp(name, "model")) rows = figure_model(&body, r, it, err);
+    else if (!strcmp(name, "trajectory")) figure_states(&panels, r, it, 0);
+    else if (!strcmp(name, "observer")) figure_states(&panels, r, it, 1);
+    else if (!strcmp(name, "inputs")) figure_inputs(&panels, r, it);
+    else if (!strcmp(name, "cost")) st = figure_cost(&panels, it, err);
+    else if (!strcmp(name, "model")) st = figure_model(&panels, r, it, err);
+    else if (!strcmp(name, "runs")) st = mcp_figure_runs(&panels, r, it, err);
+    else if (!strcmp(name, "plane")) st = mcp_figure_plane(&panels, r, it, err);
+    else if (!strcmp(name, "trials")) st = mcp_figure_trials(&panels, r, err);
     else st = mcp_fail(err, MCP_ERR_ARG, "there is no figure \"%s\" of a run; known: %s", name, mcp_report_figures());
     mcp_run_free(r);
-    if (st == MCP_OK && !rows) st = err && err->status != MCP_OK ? err->status : MCP_ERR_IO;
     if (st == MCP_OK) {
-        mcp_text_add(&out, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' width='%d' height='%d'>\n%s</svg>\n", FIGURE_WIDTH, rows * PANEL_HEIGHT,
-                     FIGURE_WIDTH, rows * PANEL_HEIGHT, body.data ? body.data : "");
-        out.failed |= body.failed;
+        int width = panels.columns * FIGURE_WIDTH, height = panels.rows * PANEL_HEIGHT;
+        mcp_text_add(&out, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' width='%d' height='%d'>\n", width, height, width, height);
+        if (panels.body.data) mcp_text_bytes(&out, panels.body.data, panels.body.length);
+        mcp_text_add(&out, "</svg>\n");
+        out.failed |= panels.body.failed;
         st = mcp_text_take(&out, svg, err);
     }
-    mcp_text_free(&body);
+    mcp_text_free(&panels.body);
     return st;
 }

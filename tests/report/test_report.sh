@@ -14,10 +14,16 @@ for id in animation diagnosis trials forecast model observer settings; do
 done
 ! grep -qiE '>-?nan<|[^a-z]nan[^a-z]|infinity' run/report.html || fail "NaN or infinity on the page"
 
-for figure in trajectory inputs cost model observer; do
+for figure in trajectory inputs cost model observer runs trials; do
     "$MCPILCO" plot run --figure $figure -o $figure.svg > /dev/null
     grep -q '</svg>' $figure.svg || fail "figure $figure"
 done
+[ "$(grep -o 'runs on the plant' runs.svg | wc -l)" = 4 ] || fail "figure runs: a panel a state, and its name for readers, are missing"
+"$MCPILCO" plot run --figure plane 2> e.txt && fail "a plane of one measured state"
+grep -q "two measured states" e.txt || fail "the message does not say what a plane needs"
+"$MCPILCO" learn "$SOURCE/tasks/cartpole.yaml" --seed 1 --trials 1 --out cart --set optimise.particles=8 --set optimise.steps_first=2 --quiet
+"$MCPILCO" plot cart --figure plane -o plane.svg > /dev/null
+[ "$(grep -o '<circle' plane.svg | wc -l)" = 20 ] || fail "figure plane: ten starts and ten ends are missing"
 if command -v rsvg-convert > /dev/null; then
     "$MCPILCO" plot run --figure trajectory -o t.pdf > /dev/null && [ "$(head -c 4 t.pdf)" = %PDF ] || fail "no PDF"
     "$MCPILCO" plot run --figure trajectory -o t.png > /dev/null && [ "$(head -c 4 t.png | tail -c 3)" = PNG ] || fail "no PNG"
