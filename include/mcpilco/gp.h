@@ -74,6 +74,12 @@ typedef struct {
 MCP_API mcp_status mcp_gp_create(mcp_gp **out, const mcp_kernel *kernel, int n, int features, const double *X,
                                  const double *y, mcp_error *err);
 MCP_API void       mcp_gp_free(mcp_gp *gp);
+/* Noise that is correlated between neighbouring data points: lag[i][k], k = 0 .. band, is the correlation of the noise of points
+ * i and i + k (lag[i][0] = 1; what reaches beyond the last point is not read). n x (band + 1), copied; the whole must be positive
+ * definite, else MCP_ERR_NUMERIC. Without this call, or with band = 0, the noise is white. */
+MCP_API mcp_status mcp_gp_noise_shape(mcp_gp *gp, int band, const double *lag, mcp_error *err);
+/* Covariance of the noise of points i and j. */
+MCP_API double mcp_gp_noise_between(const mcp_gp *gp, int i, int j);
 /* Hyper-parameters: kernel parameters then log noise standard deviation: mcp_kernel_params + 1 numbers. */
 MCP_API mcp_status    mcp_gp_set(mcp_gp *gp, const double *hyper, mcp_error *err);
 MCP_API const double *mcp_gp_hyper(const mcp_gp *gp);

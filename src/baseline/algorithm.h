@@ -28,6 +28,7 @@ typedef struct {
 typedef struct {
     const char *name, *about;
     int         true_state; /* 1: its particles show the policy the true state; forecasts are made likewise */
+    int         white_noise; /* 1: its models take the GPs' noise as white */
     /* Says in one sentence why a task is not for this algorithm; NULL: every task is. */
     mcp_status (*check)(const mcp_system *s, mcp_error *err);
     /* theta: mcp_program_params(system->controller) numbers, in and out. A pure function of its input: same data and seed,

@@ -39,6 +39,7 @@ typedef struct {
     mcp_kernel **kernel;       /* per GP, over the nf features                                        */
     char       **kernel_text;  /* per GP, in feature indices, as mcp_kernel_parse got it              */
     char       **feature_text; /* nf expressions                                                      */
+    int          white_noise;  /* 1: the GPs' noise is white, whatever the task says (an algorithm's own models)  */
     char        *observed;     /* [nx] 1: the controller has an estimate of this state                */
 } mcp_system;
 

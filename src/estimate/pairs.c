@@ -52,7 +52,7 @@ static void matched_input(const mcp_system *s, const mcp_trial *t, int k, int ma
 static mcp_status add_trial(mcp_pairs *p, int at, const mcp_system *s, const mcp_trial *t, mcp_states *z, scratch *w, mcp_error *err)
 {
     size_t     nx = (size_t)s->nx;
-    int        matched = s->task->smoother.type == MCP_SMOOTHER_CENTRAL && s->task->smoother.match_inputs && z->first > 0;
+    int        matched = s->task->smoother.type == MCP_SMOOTHER_CENTRAL && s->task->smoother.match_inputs && z->first > 0 && !z->refined;
     mcp_status st = mcp_estimate_known(s, t, z, w->head, err);
     if (st != MCP_OK) return st;
     for (int k = 0; k < z->first + z->count - 1; k++) {
@@ -73,6 +73,26 @@ static mcp_status add_trial(mcp_pairs *p, int at, const mcp_system *s, const mcp
         }
     }
     return MCP_OK;
+}
+
+mcp_status mcp_estimate_features(const mcp_system *s, const mcp_trial *t, mcp_states *z, double *X, double *prior, mcp_error *err)
+{
+    size_t     nx = (size_t)s->nx, nf = (size_t)s->nf, ngp = (size_t)s->ngp;
+    scratch    w = {0};
+    mcp_status st = scratch_create(&w, s, z->first, err);
+    if (st == MCP_OK) st = mcp_estimate_known(s, t, z, w.head, err);
+    for (int k = 0; k < z->first + z->count && st == MCP_OK; k++) {
+        int           j = k - z->first;
+        const double *x = j < 0 ? w.head + (size_t)k * nx : z->state + (size_t)j * nx;
+        memcpy(w.in, x, nx * sizeof *x);
+        matched_input(s, t, k, 0, w.in + nx);
+        mcp_program_step(s->features, NULL, k == 0, w.in, w.mem, w.out, w.work);
+        if (j < 0) continue;
+        memcpy(X + (size_t)j * nf, w.out, nf * sizeof *X);
+        memcpy(prior + (size_t)j * ngp, w.out + nf, ngp * sizeof *prior);
+    }
+    mcp_free(w.in);
+    return st;
 }
 
 mcp_status mcp_estimate_pairs(mcp_pairs **out, const mcp_system *s, int trials, mcp_trial *const *trial, mcp_states *const *states,

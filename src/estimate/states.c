@@ -141,6 +141,24 @@ static mcp_status smooth_channels(estimator *e, const mcp_trial *t, mcp_error *e
     return MCP_OK;
 }
 
+/* How the errors of neighbouring changes hang together, for white sensor noise n:
+ *   measured directly    n(t+1) - n(t)
+ *   central differences  (n(t+2) - n(t+1) - n(t) + n(t-1))/(2 Ts)
+ * and a small white part for all that is not the sensor's. Smoothers with a long memory are left white: what they take out of the
+ * noise they take out of the signal as well, and nothing should rely on that. */
+static void fill_lag(const estimator *e, int state, double *lag)
+{
+    static const double white = 0.04;
+    static const double none[] = {1, 0, 0, 0}, direct[] = {1, -0.5, 0, 0}, central[] = {1, -0.25, -0.5, 0.25};
+    mcp_smoother_type   type = e->s->task->smoother.type;
+    const double       *from = none;
+    if (type == MCP_SMOOTHER_NONE || type == MCP_SMOOTHER_CENTRAL) {
+        if (e->from[state] == FROM_SENSOR) from = direct;
+        if (e->from[state] == FROM_DERIVATIVE) from = central;
+    }
+    for (int k = 0; k <= MCP_NOISE_BAND; k++) lag[k] = k ? from[k] / (1.0 + white) : 1.0;
+}
+
 static void fill(const estimator *e, mcp_states *out)
 {
     const mcp_task *t = e->s->task;
@@ -152,6 +170,7 @@ static void fill(const estimator *e, mcp_states *out)
         }
     for (int g = 0; g < t->ngp; g++) {
         int i = t->gp[g].state;
+        fill_lag(e, i, out->lag + g * (MCP_NOISE_BAND + 1));
         if (e->from[i] == FROM_SENSOR) out->change_std[g] = e->change_value[e->channel[i]];
         if (e->from[i] == FROM_DERIVATIVE) out->change_std[g] = e->change_slope[e->channel[i]];
     }
@@ -163,6 +182,7 @@ static size_t layout_states(mcp_states *s, int ngp, char *mem)
     mcp_arena_bytes(&a, sizeof *s);
     s->state      = mcp_arena_doubles(&a, (size_t)s->count * (size_t)s->nx);
     s->change_std = mcp_arena_doubles(&a, (size_t)ngp);
+    s->lag        = mcp_arena_doubles(&a, (size_t)ngp * (MCP_NOISE_BAND + 1));
     return a.used;
 }
 
@@ -214,6 +234,38 @@ done:
     mcp_block_free(block);
     mcp_block_free(work);
     return st;
+}
+
+int mcp_refinable(const mcp_system *s)
+{
+    const mcp_task *t = s->task;
+    if (t->smoother.type != MCP_SMOOTHER_CENTRAL || !t->smoother.refine) return 0;
+    for (int g = 0; g < t->ngp; g++)
+        if (t->gp[g].kind == MCP_GP_VELOCITY && channel_of(t, t->gp[g].state) < 0) return 1;
+    return 0;
+}
+
+mcp_status mcp_refine_states(mcp_states **out, const mcp_system *s, const mcp_states *z, const double *change, mcp_error *err)
+{
+    const mcp_task *t = s->task;
+    size_t          nx = (size_t)s->nx, ngp = (size_t)s->ngp;
+    mcp_states      size = {.nx = s->nx, .first = z->first + 1, .count = z->count > 1 ? z->count - 1 : 0, .refined = 1};
+    void           *block = NULL;
+    mcp_status      st = mcp_block_alloc(&block, layout_states(&size, s->ngp, NULL), err);
+    *out = NULL;
+    if (st != MCP_OK) return st;
+    layout_states(&size, s->ngp, block);
+    if (size.count) memcpy(size.state, z->state + nx, (size_t)size.count * nx * sizeof *size.state);
+    memcpy(size.change_std, z->change_std, ngp * sizeof *size.change_std);
+    memcpy(size.lag, z->lag, ngp * (MCP_NOISE_BAND + 1) * sizeof *size.lag);
+    for (size_t g = 0; g < ngp; g++) {
+        int i = t->gp[g].state;
+        if (t->gp[g].kind != MCP_GP_VELOCITY || channel_of(t, i) >= 0) continue;
+        for (size_t k = 0; k < (size_t)size.count; k++) size.state[k * nx + (size_t)i] -= 0.25 * (change[(k + 1) * ngp + g] - change[k * ngp + g]);
+    }
+    *out  = block;
+    **out = size;
+    return MCP_OK;
 }
 
 void mcp_states_free(mcp_states *s)

@@ -88,10 +88,10 @@ static mcp_status mc_pilco(const mcp_algorithm_input *in, double *theta, mcp_opt
 }
 
 static const mcp_algorithm algorithms[] = {
-    {"mc-pilco4pms", "particles with the sensor and the observer inside (default)", 0, NULL, mc_pilco4pms},
-    {"mc-pilco", "particles that show the policy their true state", 1, NULL, mc_pilco},
-    {"pilco", "analytic moment matching of a Gaussian state", 0, mcp_pilco_check, mcp_pilco_improve},
-    {"black-drops", "CMA-ES on the cost of sampled rollouts", 1, mcp_blackdrops_check, mcp_blackdrops_improve},
+    {"mc-pilco4pms", "particles with the sensor and the observer inside (default)", 0, 0, NULL, mc_pilco4pms},
+    {"mc-pilco", "particles that show the policy their true state", 1, 0, NULL, mc_pilco},
+    {"pilco", "analytic moment matching of a Gaussian state", 0, 1, mcp_pilco_check, mcp_pilco_improve},
+    {"black-drops", "CMA-ES on the cost of sampled rollouts", 1, 1, mcp_blackdrops_check, mcp_blackdrops_improve},
 };
 
 const mcp_algorithm *mcp_algorithm_at(int i)

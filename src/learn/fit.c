@@ -3,7 +3,10 @@
  * The noise of each GP has a floor: what the task says, or a share of the error that the smoother itself expects in the
  * changes. Smoothers with memory make that error look like signal (it is correlated in time, and the likelihood would
  * explain it by short length-scales); their share is one. Where the error is nearly white the likelihood finds it by itself,
- * and the floor only guards against few data. */
+ * and the floor only guards against few data.
+ *
+ * Central differences are refined: a first model, of differences and the inputs they mix, tells by how much they miss the
+ * velocity at the sample; the second, which counts, learns from velocities without that. */
 #include "learn/fit.h"
 
 #include <math.h>
@@ -46,13 +49,30 @@ static mcp_status gather_visited(mcp_fit *f, int trials, mcp_states *const *stat
 }
 
 typedef struct {
-    mcp_fit       *fit;
-    double *const *hyper;
-    uint64_t       seed;
-    uint32_t       number;
-    mcp_status    *status;
-    mcp_error     *error;
+    mcp_fit           *fit;
+    double *const     *hyper;
+    uint64_t           seed;
+    uint32_t           number;
+    int                trials;
+    mcp_states *const *states;
+    mcp_status        *status;
+    mcp_error         *error;
 } work;
+
+/* Correlation of the noise, trial by trial. */
+static mcp_status shape_noise(mcp_gp *gp, const work *w, int g, mcp_error *err)
+{
+    enum { ROW = MCP_NOISE_BAND + 1 };
+    if (!w->fit->system->task->model.correlated || w->fit->system->white_noise || w->fit->pairs->n <= MCP_NOISE_BAND) return MCP_OK;
+    double    *lag = mcp_calloc((size_t)w->fit->pairs->n * ROW, sizeof *lag);
+    mcp_status st = lag ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the noise of %d pairs", w->fit->pairs->n);
+    for (int t = 0, at = 0; st == MCP_OK && t < w->trials; t++)
+        for (int left = w->states[t]->count - 1; left > 0; left--, at++)
+            for (int k = 0; k <= MCP_NOISE_BAND; k++) lag[(size_t)at * ROW + (size_t)k] = k < left ? w->states[t]->lag[g * ROW + k] : 0.0;
+    if (st == MCP_OK) st = mcp_gp_noise_shape(gp, MCP_NOISE_BAND, lag, err);
+    mcp_free(lag);
+    return st;
+}
 
 static void fit_one(void *context, int g, int worker)
 {
@@ -63,6 +83,7 @@ static void fit_one(void *context, int g, int worker)
     if ((w->status[g] = mcp_gp_create(&f->gp[g], f->system->kernel[g], f->pairs->n, f->pairs->nf, f->pairs->X,
                                       f->pairs->Y + (size_t)g * (size_t)f->pairs->n, err)) != MCP_OK)
         return;
+    if ((w->status[g] = shape_noise(f->gp[g], w, g, err)) != MCP_OK) return;
     if (w->hyper) {
         w->status[g] = mcp_gp_set(f->gp[g], w->hyper[g], err);
         return;
@@ -70,14 +91,23 @@ static void fit_one(void *context, int g, int worker)
     mcp_gp_settings settings = f->system->task->model.gp;
     settings.noise_floor = f->noise_floor[g];
     settings.seed = w->seed * 1000003u + w->number * 64u + (uint64_t)g; /* restarts of each GP and trial are their own */
+    if (f->first[g]) { /* the refined data are nearly the same: go on from there */
+        if ((w->status[g] = mcp_gp_set(f->gp[g], mcp_gp_hyper(f->first[g]), err)) != MCP_OK) return;
+        settings.from_present = 1;
+        settings.restarts = 0;
+    }
     w->status[g] = mcp_gp_train(f->gp[g], &settings, &f->info[g], err);
 }
 
-static mcp_status fit_all(mcp_fit *f, double *const *hyper, uint64_t seed, uint32_t number, mcp_pool *pool, mcp_error *err)
+/* Pairs from these states, and their GPs. */
+static mcp_status fit_all(mcp_fit *f, work w, mcp_trial *const *trial, mcp_pool *pool, mcp_error *err)
 {
     int        n = f->system->ngp;
-    work       w = {.fit = f, .hyper = hyper, .seed = seed, .number = number};
-    mcp_status st = MCP_OK;
+    mcp_status st = mcp_estimate_pairs(&f->pairs, f->system, w.trials, trial, w.states, err);
+    if (st != MCP_OK) return st;
+    if (f->pairs->n < 2 && n)
+        return mcp_fail(err, MCP_ERR_NUMERIC, "%d trials gave %d pairs to learn from: they ended too early; see the reason in their "
+                        "trial.json and widen the limits or explore more gently", w.trials, f->pairs->n);
     w.status = mcp_calloc((size_t)n + 1, sizeof *w.status);
     w.error = mcp_calloc((size_t)n + 1, sizeof *w.error);
     if (!w.status || !w.error) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d GPs", n);
@@ -90,25 +120,89 @@ static mcp_status fit_all(mcp_fit *f, double *const *hyper, uint64_t seed, uint3
     return st;
 }
 
+/* z with its velocities refined by these models. */
+static mcp_status refine(mcp_states **out, const mcp_system *s, mcp_gp *const *gp, const mcp_trial *t, mcp_states *z, mcp_error *err)
+{
+    size_t     n = (size_t)z->count, ngp = (size_t)s->ngp, nf = (size_t)s->nf;
+    double    *X = mcp_calloc(n * (nf + 2 * ngp + 1) + 1, sizeof *X), *change = X ? X + n * nf : NULL, *mean = X ? change + n * ngp : NULL;
+    mcp_status st = X ? mcp_estimate_features(s, t, z, X, change, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the model's data");
+    for (size_t g = 0; g < ngp && st == MCP_OK; g++) {
+        st = mcp_gp_predict(gp[g], z->count, X, mean, NULL, err);
+        for (size_t k = 0; k < n && st == MCP_OK; k++) change[k * ngp + g] += mean[k]; /* on top of the prior mean */
+    }
+    if (st == MCP_OK) st = mcp_refine_states(out, s, z, change, err);
+    mcp_free(X);
+    return st;
+}
+
+static void states_free(int trials, mcp_states **states)
+{
+    for (int i = 0; states && i < trials; i++) mcp_states_free(states[i]);
+    mcp_free(states);
+}
+
+static mcp_status refine_all(mcp_states ***out, const mcp_system *s, mcp_gp *const *gp, int trials, mcp_trial *const *trial,
+                             mcp_states *const *states, mcp_error *err)
+{
+    mcp_states **z = mcp_calloc((size_t)trials + 1, sizeof *z);
+    mcp_status   st = z ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d trials", trials);
+    for (int i = 0; i < trials && st == MCP_OK; i++) st = refine(&z[i], s, gp, trial[i], states[i], err);
+    if (st == MCP_OK) *out = z;
+    else states_free(trials, z);
+    return st;
+}
+
+mcp_status mcp_fit_pairs(mcp_pairs **out, const mcp_fit *f, int trials, mcp_trial *const *trial, mcp_states *const *states, mcp_error *err)
+{
+    mcp_states **z = NULL;
+    *out = NULL;
+    if (!f->system->ngp || !f->first[0]) return mcp_estimate_pairs(out, f->system, trials, trial, states, err);
+    mcp_status st = refine_all(&z, f->system, f->first, trials, trial, states, err);
+    if (st == MCP_OK) st = mcp_estimate_pairs(out, f->system, trials, trial, z, err);
+    states_free(trials, z);
+    return st;
+}
+
+/* The model so far becomes the first one; the second learns from what it refines. */
+static mcp_status fit_again(mcp_fit *f, work w, mcp_trial *const *trial, mcp_pool *pool, mcp_error *err)
+{
+    mcp_states **z = NULL;
+    mcp_status   st = refine_all(&z, f->system, f->gp, w.trials, trial, w.states, err);
+    if (st != MCP_OK) return st;
+    for (int g = 0; g < f->system->ngp; g++) f->first[g] = f->gp[g], f->gp[g] = NULL;
+    mcp_pairs_free(f->pairs);
+    f->pairs = NULL;
+    w.states = z;
+    st = fit_all(f, w, trial, pool, err);
+    states_free(w.trials, z);
+    return st;
+}
+
 mcp_status mcp_fit_create(mcp_fit **out, const mcp_system *s, int trials, mcp_trial *const *trial, mcp_states *const *states,
                           double *const *hyper, uint64_t seed, uint32_t number, mcp_pool *pool, mcp_error *err)
 {
     mcp_status st;
     size_t     n = (size_t)s->ngp + 1;
     mcp_fit   *f = mcp_calloc(1, sizeof *f);
+    work       w = {.fit = f, .hyper = hyper, .seed = seed, .number = number, .trials = trials, .states = states};
+    int        twice = mcp_refinable(s);
     *out = NULL;
     if (!f) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the model");
     f->system = s;
     f->gp = mcp_calloc(n, sizeof *f->gp);
+    f->first = mcp_calloc(n, sizeof *f->first);
     f->info = mcp_calloc(n, sizeof *f->info);
     f->noise_floor = mcp_calloc(n, sizeof *f->noise_floor);
-    if (!f->gp || !f->info || !f->noise_floor) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d GPs", s->ngp);
-    else if ((st = mcp_estimate_pairs(&f->pairs, s, trials, trial, states, err)) == MCP_OK && f->pairs->n < 2 && s->ngp)
-        st = mcp_fail(err, MCP_ERR_NUMERIC, "%d trials gave %d pairs to learn from: they ended too early; see the reason in their "
-                      "trial.json and widen the limits or explore more gently", trials, f->pairs->n);
-    if (st == MCP_OK && (st = gather_visited(f, trials, states, err)) == MCP_OK) {
+    if (!f->gp || !f->first || !f->info || !f->noise_floor) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d GPs", s->ngp);
+    else st = gather_visited(f, trials, states, err);
+    if (st == MCP_OK) {
         for (int g = 0; g < s->ngp; g++) f->noise_floor[g] = noise_floor(s, g, trials, states);
-        st = fit_all(f, hyper, seed, number, pool, err);
+        if (hyper && twice) w.hyper = hyper + s->ngp;
+        st = fit_all(f, w, trial, pool, err);
+    }
+    if (st == MCP_OK && twice) {
+        w.hyper = hyper;
+        st = fit_again(f, w, trial, pool, err);
     }
     if (st == MCP_OK) *out = f;
     else mcp_fit_free(f);
@@ -119,8 +213,10 @@ void mcp_fit_free(mcp_fit *f)
 {
     if (!f) return;
     for (int g = 0; f->gp && g < f->system->ngp; g++) mcp_gp_free(f->gp[g]);
+    for (int g = 0; f->first && g < f->system->ngp; g++) mcp_gp_free(f->first[g]);
     mcp_pairs_free(f->pairs);
     mcp_free(f->gp);
+    mcp_free(f->first);
     mcp_free(f->info);
     mcp_free(f->noise_floor);
     mcp_free(f->visited);

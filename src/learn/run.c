@@ -94,7 +94,7 @@ double *mcp_run_outcome(const mcp_run_item *it)
 mcp_status mcp_run_model(mcp_fit **out, const mcp_run *r, int number, mcp_pool *pool, mcp_error *err)
 {
     int          n = r->explored + number - 1;
-    double     **hyper = mcp_calloc((size_t)r->system->ngp + 1, sizeof *hyper);
+    double     **hyper = mcp_calloc(2 * (size_t)r->system->ngp + 1, sizeof *hyper);
     mcp_trial  **trial = mcp_calloc((size_t)n + 1, sizeof *trial);
     mcp_states **states = mcp_calloc((size_t)n + 1, sizeof *states);
     mcp_status   st = hyper && trial && states ? MCP_OK : no_memory(r, err);
@@ -109,7 +109,7 @@ mcp_status mcp_run_model(mcp_fit **out, const mcp_run *r, int number, mcp_pool *
     }
     if (st == MCP_OK)
         st = mcp_fit_create(out, r->system, n, trial, states, hyper, r->seed, (uint32_t)number, pool, err);
-    for (int g = 0; hyper && g < r->system->ngp; g++) mcp_free(hyper[g]);
+    for (int g = 0; hyper && g < 2 * r->system->ngp; g++) mcp_free(hyper[g]);
     mcp_free(hyper);
     mcp_free(trial);
     mcp_free(states);
@@ -144,6 +144,7 @@ mcp_status mcp_run_create(mcp_run **out, const mcp_task *task, const mcp_learn_s
         if (!r->algorithm) st = MCP_ERR_ARG;
     }
     if (st == MCP_OK) st = mcp_system_create(&r->system, task, err);
+    if (st == MCP_OK) r->system->white_noise = r->algorithm->white_noise;
     if (st == MCP_OK && r->algorithm->check) st = r->algorithm->check(r->system, err);
     if (st == MCP_OK) {
         r->params = mcp_program_params(r->system->controller);

@@ -70,7 +70,7 @@ mcp_status mcp_store_trial(const mcp_run *r, const mcp_run_item *it, const char 
 mcp_status mcp_load_trial(const mcp_run *r, mcp_run_item *it, mcp_error *err);
 mcp_status mcp_store_states(const mcp_run *r, const mcp_run_item *it, mcp_error *err);
 mcp_status mcp_store_model(const mcp_run *r, const mcp_run_item *it, const mcp_fit *fit, mcp_error *err);
-mcp_status mcp_load_hyper(const mcp_run *r, int number, double **hyper, mcp_error *err); /* [ngp], each mcp_free */
+mcp_status mcp_load_hyper(const mcp_run *r, int number, double **hyper, mcp_error *err); /* [2 ngp], each mcp_free */
 mcp_status mcp_store_policy(const mcp_run *r, const mcp_run_item *it, const mcp_optimise_info *info, mcp_error *err);
 mcp_status mcp_load_policy(const mcp_run *r, mcp_run_item *it, mcp_error *err);
 mcp_status mcp_store_forecast(const mcp_run *r, const mcp_run_item *it, mcp_error *err);

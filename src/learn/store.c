@@ -278,6 +278,7 @@ mcp_status mcp_store_model(const mcp_run *r, const mcp_run_item *it, const mcp_f
         json_object_set_new(gp, "kernel", json_string(r->system->kernel_text[g]));
         json_object_set_new(gp, "parameters", names);
         json_object_set_new(gp, "hyper", mcp_json_numbers(n + 1, mcp_gp_hyper(fit->gp[g])));
+        if (fit->first[g]) json_object_set_new(gp, "first", mcp_json_numbers(n + 1, mcp_gp_hyper(fit->first[g])));
         json_object_set_new(gp, "noise_std", mcp_json_number(exp(mcp_gp_hyper(fit->gp[g])[n])));
         json_object_set_new(gp, "noise_floor", mcp_json_number(fit->noise_floor[g]));
         json_object_set_new(gp, "nlml", mcp_json_number(fit->info[g].nlml));
@@ -299,13 +300,15 @@ mcp_status mcp_load_hyper(const mcp_run *r, int number, double **hyper, mcp_erro
     if ((st = mcp_load_json(it, "model.json", &root, err)) == MCP_OK && !root)
         st = mcp_fail(err, MCP_ERR_IO, "%s/model.json: it is missing, so this trial's model cannot be rebuilt", it->folder);
     const json_t *gps = json_object_get(root, "gps");
-    for (int g = 0; st == MCP_OK && g < r->system->ngp; g++) {
-        int n = mcp_kernel_params(r->system->kernel[g]) + 1;
-        hyper[g] = mcp_calloc((size_t)n, sizeof **hyper);
-        if (!hyper[g]) st = no_memory(it, "model", err);
-        else if (!mcp_json_get_numbers(json_array_get(gps, (size_t)g), "hyper", n, hyper[g]))
-            st = mcp_fail(err, MCP_ERR_IO, "%s/model.json: GP %d has no list \"hyper\" of %d numbers; the file is damaged", it->folder,
-                          g + 1, n);
+    int sets = mcp_refinable(r->system) ? 2 : 1, ngp = r->system->ngp;
+    for (int k = 0; st == MCP_OK && k < sets * ngp; k++) {
+        int         g = k % ngp, n = mcp_kernel_params(r->system->kernel[g]) + 1;
+        const char *list = k < ngp ? "hyper" : "first";
+        hyper[k] = mcp_calloc((size_t)n, sizeof **hyper);
+        if (!hyper[k]) st = no_memory(it, "model", err);
+        else if (!mcp_json_get_numbers(json_array_get(gps, (size_t)g), list, n, hyper[k]))
+            st = mcp_fail(err, MCP_ERR_IO, "%s/model.json: GP %d has no list \"%s\" of %d numbers; the file is damaged", it->folder,
+                          g + 1, list, n);
     }
     json_decref(root);
     mcp_run_item_free(it);

@@ -74,6 +74,7 @@ void mcp_gp_free(mcp_gp *gp)
 {
     if (!gp) return;
     mcp_posterior_free(gp->exact);
+    mcp_free(gp->lag);
     mcp_block_free(gp);
 }
 

@@ -12,6 +12,9 @@ struct mcp_gp {
     double           *X, *y;           /* n x features, n                            */
     double           *F;               /* X transposed for batches: [feature][ld], padded with zeros */
     double           *hyper;           /* kernel parameters, then log noise standard deviation */
+    int               band;            /* of the noise's correlation, 0: white          */
+    double           *lag;             /* [n][band + 1], NULL: white                  */
+    double           *root;            /* [n][band + 1]: its Cholesky factor, root[i][k] = L(i, i - k) */
     mcp_posterior    *exact;           /* for mcp_gp_predict; NULL until needed      */
 };
 
@@ -26,7 +29,13 @@ void       mcp_likelihood_free(mcp_likelihood *w);
 mcp_status mcp_likelihood_run(mcp_likelihood *w, const double *hyper, double *nlml, double *gradient, double *jitter,
                               mcp_error *err);
 
-/* A = K + (s2 + jitter) I = L L' (lower triangle of A); jitter grows from 0 until it works, else MCP_ERR_NUMERIC. K is n x ld. */
-mcp_status mcp_gp_factor(int n, int ld, const double *K, double s2, double *A, double *jitter, mcp_error *err);
+/* The noise's correlation R (noise.c). */
+void   mcp_noise_add(const mcp_gp *gp, int m, const int *index, double s2, double *A, int ld); /* A += s2 R of these points; NULL: all */
+double mcp_noise_trace(const mcp_gp *gp, const double *W, int ld);                            /* trace of W R, W symmetric */
+void   mcp_noise_solve(const mcp_gp *gp, double *x);                                          /* x = R^-1 x, n numbers */
+
+/* A = K + s2 R + jitter I = L L' (lower triangle of A) over m points of gp (index, NULL: all); jitter grows from 0 until it
+ * works, else MCP_ERR_NUMERIC. K is m x ld. */
+mcp_status mcp_gp_factor(const mcp_gp *gp, int m, const int *index, int ld, const double *K, double s2, double *A, double *jitter, mcp_error *err);
 
 #endif

@@ -1,9 +1,9 @@
 /* inducing.c - greedy choice of inducing points by conditional variance (pivoted Cholesky), and the posterior they give.
  *
  * Selection leaves K ~ L L' (n x m), and Kmm = M M' with M the chosen rows of L. Then, with s2 the noise variance,
- *   B     = I + L' L/s2                               (Kmm + Kmn Knm/s2 = M B M')
- *   Q     = Kmm^-1 - (Kmm + Kmn Knm/s2)^-1 = M^-T (I - B^-1) M^-1
- *   alpha = M^-T B^-1 L' y/s2
+ *   B     = I + L' R^-1 L/s2                          (Kmm + Kmn R^-1 Knm/s2 = M B M')
+ *   Q     = Kmm^-1 - (Kmm + Kmn R^-1 Knm/s2)^-1 = M^-T (I - B^-1) M^-1
+ *   alpha = M^-T B^-1 L' R^-1 y/s2                    (R: the noise's correlation, I where it is white)
  * No inverse of Kmm is ever subtracted from another large matrix: I - B^-1 has eigenvalues in [0, 1). */
 #include "model/inducing.h"
 
@@ -173,6 +173,7 @@ static mcp_status posterior(const mcp_inducing *s, const mcp_gp *gp, mcp_isa lev
     mcp_status st;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < m; j++) AT(w->Lt, n, j, i) = AT(s->L, s->ld, i, j) / s2;
+    for (int j = 0; j < m; j++) mcp_noise_solve(gp, &AT(w->Lt, n, j, 0));
     multiply(level, m, n, w->Lt, n, s->L, s->ld, w->B, ld, w->pack);
     for (int i = 0; i < m; i++) AT(w->B, ld, i, i) += 1.0;
     if ((st = mcp_cholesky(m, w->B, ld, err)) != MCP_OK) return st;

@@ -1,6 +1,6 @@
 /* likelihood.c - the negative log marginal likelihood and its gradient.
- *   A = K + s2 I,  a = A^-1 y,   nlml = y'a/2 + sum log L_ii + n/2 log 2 pi
- *   dnlml/dp = sum_ij W_ij dK_ij/dp,  W = (A^-1 - a a')/2;   dnlml/dlog s = 2 s2 trace W */
+ *   A = K + s2 R,  a = A^-1 y,   nlml = y'a/2 + sum log L_ii + n/2 log 2 pi
+ *   dnlml/dp = sum_ij W_ij dK_ij/dp,  W = (A^-1 - a a')/2;   dnlml/dlog s = 2 s2 trace(W R);   R = I where the noise is white */
 #include <math.h>
 #include <string.h>
 
@@ -55,7 +55,7 @@ void mcp_likelihood_free(mcp_likelihood *w)
     mcp_block_free(w);
 }
 
-mcp_status mcp_gp_factor(int n, int ld, const double *K, double s2, double *A, double *jitter, mcp_error *err)
+mcp_status mcp_gp_factor(const mcp_gp *gp, int n, const int *index, int ld, const double *K, double s2, double *A, double *jitter, mcp_error *err)
 {
     static const double ladder[] = {0.0, 1e-12, 1e-10, 1e-8, 1e-6};
     double              scale    = 0.0;
@@ -63,7 +63,8 @@ mcp_status mcp_gp_factor(int n, int ld, const double *K, double s2, double *A, d
     for (size_t try = 0; try < sizeof ladder / sizeof *ladder; try++) {
         *jitter = ladder[try] * (scale + s2);
         memcpy(A, K, (size_t)n * (size_t)ld * sizeof *A);
-        for (int i = 0; i < n; i++) A[(size_t)i * (size_t)ld + (size_t)i] += s2 + *jitter;
+        for (int i = 0; i < n; i++) A[(size_t)i * (size_t)ld + (size_t)i] += *jitter;
+        mcp_noise_add(gp, n, index, s2, A, ld);
         if (mcp_cholesky(n, A, ld, NULL) == MCP_OK) return MCP_OK;
     }
     return mcp_fail(err, MCP_ERR_NUMERIC,
@@ -76,17 +77,15 @@ static void add_gradient(mcp_likelihood *w, const double *a, double s2, double *
 {
     int n = w->gp->n, ld = w->gp->ld, params = w->gp->kernel->params;
     memset(gradient, 0, ((size_t)params + 1) * sizeof *gradient);
-    double trace = 0.0;
     for (int i = 0; i < n; i++) {
         double *restrict row = w->W + (size_t)i * (size_t)ld;
         double ai            = a[i];
         for (int j = 0; j < n; j++) row[j] = 0.5 * (row[j] - ai * a[j]);
         for (int j = n; j < ld; j++) row[j] = 0.0;
-        trace += row[i];
     }
     for (int j = 0; j < ld; j += MCP_LANES)
         mcp_cov_backward(w->cov, j, ld, w->K, w->tape, w->W + j, ld, w->scratch, NULL, gradient);
-    gradient[params] = 2.0 * s2 * trace;
+    gradient[params] = 2.0 * s2 * mcp_noise_trace(w->gp, w->W, ld);
 }
 
 mcp_status mcp_likelihood_run(mcp_likelihood *w, const double *hyper, double *nlml, double *gradient, double *jitter,
@@ -97,7 +96,7 @@ mcp_status mcp_likelihood_run(mcp_likelihood *w, const double *hyper, double *nl
     mcp_status st;
     mcp_cov_set(w->cov, hyper);
     mcp_cov_forward(w->cov, ld, ld, w->gp->F, w->K, w->tape);
-    if ((st = mcp_gp_factor(n, ld, w->K, s2, w->A, jitter, err)) != MCP_OK) return st;
+    if ((st = mcp_gp_factor(w->gp, n, NULL, ld, w->K, s2, w->A, jitter, err)) != MCP_OK) return st;
     memcpy(w->a, w->gp->y, (size_t)n * sizeof *w->a);
     mcp_cholesky_solve(n, w->A, ld, 1, w->a);
     for (int i = 0; i < n; i++)

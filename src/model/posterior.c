@@ -81,8 +81,8 @@ void mcp_posterior_backward(const mcp_posterior *p, int n, int ld, const double 
     mcp_cov_diagonal_backward(p->cov, n, ld, F, t.prior, F_bar);
 }
 
-/* K + s2 I over the rows of X, inverted: Q (m x m) and alpha = Q y. */
-static mcp_status exact(mcp_posterior *p, int features, const double *X, const double *y, double s2, double *Q, double *alpha,
+/* K + s2 R over the rows of X, which are the gp's points of this index (NULL: all), inverted: Q (m x m) and alpha = Q y. */
+static mcp_status exact(mcp_posterior *p, const mcp_gp *gp, const int *index, int features, const double *X, const double *y, double s2, double *Q, double *alpha,
                         double *jitter, mcp_error *err)
 {
     int     m = p->m, ld = mcp_round_lanes(m);
@@ -98,7 +98,7 @@ static mcp_status exact(mcp_posterior *p, int features, const double *X, const d
     for (int i = 0; i < m; i++)
         for (int d = 0; d < features; d++) F[(size_t)d * (size_t)ld + (size_t)i] = X[(size_t)i * (size_t)features + (size_t)d];
     mcp_cov_forward(p->cov, ld, ld, F, K, tape);
-    if ((st = mcp_gp_factor(m, ld, K, s2, A, jitter, err)) != MCP_OK) goto done;
+    if ((st = mcp_gp_factor(gp, m, index, ld, K, s2, A, jitter, err)) != MCP_OK) goto done;
     memcpy(alpha, y, (size_t)m * sizeof *y);
     mcp_cholesky_solve(m, A, ld, 1, alpha);
     st = mcp_cholesky_inverse(m, A, ld, Q, m, err);
@@ -174,7 +174,7 @@ static mcp_status build(mcp_posterior **out, const mcp_gp *gp, const mcp_inducin
     if (st != MCP_OK) goto done;
     if ((st = assemble(&p, gp, &d, m, level, err)) != MCP_OK) goto done;
     if (projected) st = mcp_inducing_posterior(choice, gp, level, d.Q, d.alpha, err);
-    else st = exact(p, gp->features, d.X, d.y, p->s2, d.Q, d.alpha, jitter, err);
+    else st = exact(p, gp, choice ? choice->index : NULL, gp->features, d.X, d.y, p->s2, d.Q, d.alpha, jitter, err);
     if (st != MCP_OK) goto done;
     memcpy(p->alpha, d.alpha, (size_t)m * sizeof *p->alpha);
     mcp_gemm_pack(&p->Q, level, m, m, d.Q, m, p->alpha + mcp_round_lanes(m));

@@ -29,7 +29,7 @@ static mcp_status predict(mcp_model_check *m, const mcp_run *r, const mcp_run_it
     m->n        = pairs->n;
     m->ngp      = r->system->ngp;
     memcpy(m->change, pairs->Y, n * g * sizeof *block);
-    for (size_t k = 0; k < n; k++) m->t[k] = it->trial->t[(size_t)it->states->first + k];
+    for (size_t k = 0; k < n; k++) m->t[k] = it->trial->t[(size_t)it->states->first + (m->fit->first[0] ? 1 : 0) + k];
     for (size_t i = 0; i < g && st == MCP_OK; i++) {
         mcp_gp *gp = m->fit->gp[i];
         double *mean = m->mean + i * n, *std = m->std + i * n;
@@ -57,7 +57,7 @@ void mcp_model_check_make(mcp_model_check *m, const mcp_run *r, const mcp_run_it
     if (!it || it->info.explored) snprintf(m->why, sizeof m->why, "no policy trial yet");
     else if (!it->states) snprintf(m->why, sizeof m->why, "the last trial has no smoothed states");
     else if (mcp_run_model(&m->fit, r, it->info.number, NULL, &err) == MCP_OK &&
-             mcp_estimate_pairs(&pairs, r->system, 1, &it->trial, &it->states, &err) == MCP_OK && pairs->n > 0 &&
+             mcp_fit_pairs(&pairs, m->fit, 1, &it->trial, &it->states, &err) == MCP_OK && pairs->n > 0 &&
              predict(m, r, it, pairs, &err) == MCP_OK)
         m->known = 1;
     else snprintf(m->why, sizeof m->why, "%.*s", (int)sizeof m->why - 1, err.text[0] ? err.text : "the trial is too short");

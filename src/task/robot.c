@@ -279,6 +279,9 @@ const mcp_key mcp_smoother_table[] = {
      .about = "odd length of the window, more than the degree"},
     {"match_inputs", KEY_FLAG, AT(match_inputs), .fallback = "yes", .only = "central-difference",
      .about = "pair a change with (u(t-1) + 2 u(t) + u(t+1))/4, the inputs it really mixes, instead of u(t)"},
+    {"refine", KEY_FLAG, AT(refine), .fallback = "yes", .only = "central-difference",
+     .about = "train twice: the first model tells how the acceleration changes at each sample, which a central difference takes for "
+              "velocity; the second learns from velocities without it and from u(t) itself"},
     {"drive", KEY_OWN, AT(drive), 0, 1e9, OPEN_LO, .only = "kalman", .required = 1, .read = read_per_channel,
      .form = "a number, or channel: number", .unit = "state/s^2",
      .about = "standard deviation of the white acceleration"},

@@ -74,6 +74,7 @@ typedef struct {
     double            cutoff; /* BUTTERWORTH: fraction of Nyquist */
     int               order;  /* BUTTERWORTH, SAVGOL: order of filter or polynomial */
     int               window; /* SAVGOL: samples, odd */
+    int               refine;       /* CENTRAL: velocities are freed of what a first model says the difference mixes in */
     int               match_inputs; /* CENTRAL: changes are paired with the mean of the inputs that they mix */
     double           *drive;  /* KALMAN: per measured channel, white-acceleration deviation */
     double           *noise;  /* KALMAN: per measured channel, measurement deviation; 0 = the channel's own */
@@ -177,6 +178,7 @@ typedef struct {
     double          tolerance;
     int             points_max;
     int             noisy;      /* 1: particles sample mean + sqrt(var + noise) */
+    int             correlated; /* 1: the errors of neighbouring changes hang together as the smoother says; 0: white */
     int             self_check; /* 1: gradient of a few particles against the exact posterior's */
     mcp_gp_settings gp;
 } mcp_model_settings;

@@ -1,0 +1,105 @@
+/* noise.c - noise that is correlated between neighbouring data points.
+ *
+ * The error of a velocity change from position differences is a moving average of the sensor's noise: what is too much in one
+ * change is missing in the next ones. Sums of changes are thus known far better than white noise of the same size would let
+ * them be, and a GP that is told so learns more from the same data. R has ones on its diagonal and a few bands beside it. */
+#include <math.h>
+#include <string.h>
+
+#include "math/arena.h"
+#include "model/gp_parts.h"
+
+static double correlation(const mcp_gp *gp, int i, int j)
+{
+    int low = i < j ? i : j, k = i < j ? j - i : i - j;
+    if (k == 0) return 1.0;
+    return k <= gp->band ? gp->lag[(size_t)low * (size_t)(gp->band + 1) + (size_t)k] : 0.0;
+}
+
+double mcp_gp_noise_between(const mcp_gp *gp, int i, int j)
+{
+    return correlation(gp, i, j) * mcp_gp_noise_var(gp);
+}
+
+void mcp_noise_add(const mcp_gp *gp, int m, const int *index, double s2, double *A, int ld)
+{
+    for (int i = 0; i < m; i++) {
+        A[(size_t)i * (size_t)ld + (size_t)i] += s2;
+        for (int j = 0; gp->band > 0 && j < i; j++) {
+            if (!index && i - j > gp->band) continue;
+            double c = s2 * (index ? correlation(gp, index[i], index[j]) : correlation(gp, i, j));
+            A[(size_t)i * (size_t)ld + (size_t)j] += c;
+            A[(size_t)j * (size_t)ld + (size_t)i] += c;
+        }
+    }
+}
+
+double mcp_noise_trace(const mcp_gp *gp, const double *W, int ld)
+{
+    double sum = 0.0;
+    for (int i = 0; i < gp->n; i++) {
+        const double *row = W + (size_t)i * (size_t)ld;
+        sum += row[i];
+        for (int k = 1; k <= gp->band && i + k < gp->n; k++) sum += 2.0 * correlation(gp, i, i + k) * row[i + k];
+    }
+    return sum;
+}
+
+/* R = L L', both banded. */
+static int factor(const mcp_gp *gp)
+{
+    int    b = gp->band;
+    size_t row = (size_t)b + 1;
+    for (int i = 0; i < gp->n; i++)
+        for (int k = b < i ? b : i; k >= 0; k--) {
+            int    j = i - k;
+            double v = correlation(gp, i, j);
+            for (int q = k + 1; q <= b && i - q >= 0; q++) {
+                int back = q - k; /* L(i, i - q) L(j, i - q) */
+                if (back <= b) v -= gp->root[(size_t)i * row + (size_t)q] * gp->root[(size_t)j * row + (size_t)back];
+            }
+            if (k == 0) {
+                if (!(v > 1e-12)) return 0;
+                gp->root[(size_t)i * row] = sqrt(v);
+            } else {
+                gp->root[(size_t)i * row + (size_t)k] = v / gp->root[(size_t)j * row];
+            }
+        }
+    return 1;
+}
+
+void mcp_noise_solve(const mcp_gp *gp, double *x)
+{
+    int    b = gp->band, n = gp->n;
+    size_t row = (size_t)b + 1;
+    if (b == 0) return;
+    for (int i = 0; i < n; i++) {
+        for (int k = 1; k <= b && k <= i; k++) x[i] -= gp->root[(size_t)i * row + (size_t)k] * x[i - k];
+        x[i] /= gp->root[(size_t)i * row];
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        for (int k = 1; k <= b && i + k < n; k++) x[i] -= gp->root[(size_t)(i + k) * row + (size_t)k] * x[i + k];
+        x[i] /= gp->root[(size_t)i * row];
+    }
+}
+
+mcp_status mcp_gp_noise_shape(mcp_gp *gp, int band, const double *lag, mcp_error *err)
+{
+    size_t size = (size_t)gp->n * (size_t)(band + 1);
+    if (band < 0 || band >= gp->n) return mcp_fail(err, MCP_ERR_ARG, "gp: noise correlated over %d points; 0 to %d are possible", band, gp->n - 1);
+    mcp_free(gp->lag);
+    gp->lag  = NULL;
+    gp->band = 0;
+    mcp_posterior_free(gp->exact);
+    gp->exact = NULL;
+    if (band == 0) return MCP_OK;
+    if (!(gp->lag = mcp_calloc(2 * size, sizeof *gp->lag))) return mcp_fail(err, MCP_ERR_MEMORY, "gp: out of memory for the noise of %d points", gp->n);
+    memcpy(gp->lag, lag, size * sizeof *lag);
+    gp->root = gp->lag + size;
+    gp->band = band;
+    if (factor(gp)) return MCP_OK;
+    mcp_free(gp->lag);
+    gp->lag  = NULL;
+    gp->band = 0;
+    return mcp_fail(err, MCP_ERR_NUMERIC, "gp: the correlation of the noise is not positive definite; raise its white part");
+}
