@@ -144,11 +144,10 @@ static mcp_status smooth_channels(estimator *e, const mcp_trial *t, mcp_error *e
 /* How the errors of neighbouring changes hang together, for white sensor noise n:
  *   measured directly    n(t+1) - n(t)
  *   central differences  (n(t+2) - n(t+1) - n(t) + n(t-1))/(2 Ts)
- * and a small white part for all that is not the sensor's. Smoothers with a long memory are left white: what they take out of the
- * noise they take out of the signal as well, and nothing should rely on that. */
+ * Smoothers with a long memory are left white: what they take out of the noise they take out of the signal as well, and
+ * nothing should rely on that. */
 static void fill_lag(const estimator *e, int state, double *lag)
 {
-    static const double white = 0.04;
     static const double none[] = {1, 0, 0, 0}, direct[] = {1, -0.5, 0, 0}, central[] = {1, -0.25, -0.5, 0.25};
     mcp_smoother_type   type = e->s->task->smoother.type;
     const double       *from = none;
@@ -156,7 +155,7 @@ static void fill_lag(const estimator *e, int state, double *lag)
         if (e->from[state] == FROM_SENSOR) from = direct;
         if (e->from[state] == FROM_DERIVATIVE) from = central;
     }
-    for (int k = 0; k <= MCP_NOISE_BAND; k++) lag[k] = k ? from[k] / (1.0 + white) : 1.0;
+    for (int k = 0; k <= MCP_NOISE_BAND; k++) lag[k] = from[k];
 }
 
 static void fill(const estimator *e, mcp_states *out)

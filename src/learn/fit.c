@@ -63,12 +63,13 @@ typedef struct {
 static mcp_status shape_noise(mcp_gp *gp, const work *w, int g, mcp_error *err)
 {
     enum { ROW = MCP_NOISE_BAND + 1 };
-    if (!w->fit->system->task->model.correlated || w->fit->system->white_noise || w->fit->pairs->n <= MCP_NOISE_BAND) return MCP_OK;
+    double share = w->fit->system->task->model.correlation;
+    if (!(share > 0) || w->fit->system->white_noise || w->fit->pairs->n <= MCP_NOISE_BAND) return MCP_OK;
     double    *lag = mcp_calloc((size_t)w->fit->pairs->n * ROW, sizeof *lag);
     mcp_status st = lag ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the noise of %d pairs", w->fit->pairs->n);
     for (int t = 0, at = 0; st == MCP_OK && t < w->trials; t++)
         for (int left = w->states[t]->count - 1; left > 0; left--, at++)
-            for (int k = 0; k <= MCP_NOISE_BAND; k++) lag[(size_t)at * ROW + (size_t)k] = k < left ? w->states[t]->lag[g * ROW + k] : 0.0;
+            for (int k = 0; k <= MCP_NOISE_BAND; k++) lag[(size_t)at * ROW + (size_t)k] = k == 0 ? 1.0 : k < left ? share * w->states[t]->lag[g * ROW + k] : 0.0;
     if (st == MCP_OK) st = mcp_gp_noise_shape(gp, MCP_NOISE_BAND, lag, err);
     mcp_free(lag);
     return st;

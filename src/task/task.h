@@ -178,7 +178,7 @@ typedef struct {
     double          tolerance;
     int             points_max;
     int             noisy;      /* 1: particles sample mean + sqrt(var + noise) */
-    int             correlated; /* 1: the errors of neighbouring changes hang together as the smoother says; 0: white */
+    double          correlation; /* share of the noise whose errors in neighbouring changes hang together as the smoother says; 0: white */
     int             self_check; /* 1: gradient of a few particles against the exact posterior's */
     mcp_gp_settings gp;
 } mcp_model_settings;
