@@ -118,7 +118,7 @@ void MCP_ISA_FN(mcp_moments_forward) MCP_MOMENTS_ARGS
         vd  m[2][NV], s[2][NV];
         int z = 0;
         for (int v = 0; v < NV; v++) m[0][v] = m[1][v] = s[0][v] = s[1][v] = v_set(0.0);
-        for (; z + 2 <= nz; z += 2)
+        for (; z + 2 <= nv; z += 2)
             for (int odd = 0; odd < 2; odd++) {
                 const double *Kz = K + (size_t)(z + odd) * (size_t)ldk + j, *Vz = V + (size_t)(z + odd) * (size_t)ldv + j;
                 for (int v = 0; v < NV; v++) {
@@ -127,12 +127,14 @@ void MCP_ISA_FN(mcp_moments_forward) MCP_MOMENTS_ARGS
                     s[odd][v] += k * v_load(Vz + v * VW);
                 }
             }
-        for (; z < nz; z++)
+        for (; z < nv; z++)
             for (int v = 0; v < NV; v++) {
                 vd k = v_load(K + (size_t)z * (size_t)ldk + j + v * VW);
                 m[0][v] += alpha[z] * k;
                 s[0][v] += k * v_load(V + (size_t)z * (size_t)ldv + j + v * VW);
             }
+        for (; z < nz; z++)
+            for (int v = 0; v < NV; v++) m[z & 1][v] += alpha[z] * v_load(K + (size_t)z * (size_t)ldk + j + v * VW);
         for (int v = 0; v < NV; v++) {
             v_store(mean + j + v * VW, m[0][v] + m[1][v]);
             v_store(dotted + j + v * VW, s[0][v] + s[1][v]);
@@ -147,7 +149,9 @@ void MCP_ISA_FN(mcp_moments_backward) MCP_KBAR_ARGS
         m[v] = v_load(mean_bar + v * VW);
         s[v] = -2.0 * v_load(var_bar + v * VW);
     }
-    for (int z = 0; z < nz; z++)
+    for (int z = 0; z < nv; z++)
         for (int v = 0; v < NV; v++)
             v_store(kbar + (size_t)z * MCP_LANES + v * VW, m[v] * alpha[z] + s[v] * v_load(V + (size_t)z * (size_t)ldv + v * VW));
+    for (int z = nv; z < nz; z++)
+        for (int v = 0; v < NV; v++) v_store(kbar + (size_t)z * MCP_LANES + v * VW, m[v] * alpha[z]);
 }

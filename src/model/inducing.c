@@ -96,6 +96,27 @@ void mcp_inducing_extend(mcp_inducing *s, const mcp_gp *gp, double bound)
     }
 }
 
+static void note_residual(mcp_inducing *s, int n)
+{
+    s->residual = 0.0;
+    for (int i = 0; i < n; i++) s->residual = fmax(s->residual, s->rest[i]);
+}
+
+void mcp_inducing_level(mcp_inducing *s, const mcp_gp *gp, const double *std, int count)
+{
+    for (; count > 0 && s->m < s->m_max; count--) {
+        int    pivot = -1;
+        double most  = 0.0;
+        for (int i = 0; i < gp->n; i++) {
+            double off = s->rest[i] > pivot_floor * s->largest ? s->rest[i] / (std ? std[i] : 1.0) : 0.0;
+            if (off > most) pivot = i, most = off;
+        }
+        if (pivot < 0) break;
+        add_column(s, gp, pivot);
+    }
+    note_residual(s, gp->n);
+}
+
 mcp_status mcp_inducing_follow(mcp_inducing *s, const mcp_gp *gp, const double *values, mcp_error *err)
 {
     mcp_free(s->mean);
@@ -119,8 +140,7 @@ void mcp_inducing_improve(mcp_inducing *s, const mcp_gp *gp, int count)
         if (pivot < 0) break;
         add_column(s, gp, pivot);
     }
-    s->residual = 0.0;
-    for (int i = 0; i < gp->n; i++) s->residual = fmax(s->residual, s->rest[i]);
+    note_residual(s, gp->n);
 }
 
 typedef struct {
@@ -152,9 +172,9 @@ static void multiply(mcp_isa level, int m, int k, const double *A, int lda, cons
 }
 
 /* Rows of Mt = M^-T: row r solves M x = e_r (M is the lower triangle made of the chosen rows of L). */
-static void invert_chosen(const mcp_inducing *s, double *M, double *Mt, double *rows)
+static void invert_chosen(const mcp_inducing *s, int m, double *M, double *Mt, double *rows)
 {
-    int m = s->m, ld = mcp_round_lanes(m);
+    int ld = mcp_round_lanes(m);
     for (int i = 0; i < m; i++)
         for (int j = 0; j < m; j++) {
             AT(M, ld, i, j)   = j <= i ? AT(s->L, s->ld, s->index[i], j) : 0.0;
@@ -165,10 +185,10 @@ static void invert_chosen(const mcp_inducing *s, double *M, double *Mt, double *
         for (int j = 0; j < ld; j++) AT(Mt, ld, i, j) = j < m ? AT(rows, m, i, j) : 0.0;
 }
 
-static mcp_status posterior(const mcp_inducing *s, const mcp_gp *gp, mcp_isa level, workspace *w, double *Q, double *alpha,
+static mcp_status posterior(const mcp_inducing *s, int m, const mcp_gp *gp, mcp_isa level, workspace *w, double *Q, double *alpha,
                             mcp_error *err)
 {
-    int        n = gp->n, m = s->m, ld = mcp_round_lanes(m);
+    int        n = gp->n, ld = mcp_round_lanes(m);
     double     s2 = mcp_gp_noise_var(gp);
     mcp_status st;
     for (int i = 0; i < n; i++)
@@ -183,7 +203,7 @@ static mcp_status posterior(const mcp_inducing *s, const mcp_gp *gp, mcp_isa lev
         for (int i = 0; i < n; i++) w->y[j] += AT(w->Lt, n, j, i) * gp->y[i];
     }
     mcp_cholesky_solve(m, w->B, ld, 1, w->y);
-    invert_chosen(s, w->B, w->Mt, w->T);
+    invert_chosen(s, m, w->B, w->Mt, w->T);
     for (int i = 0; i < m; i++) {
         alpha[i] = 0.0;
         for (int j = i; j < m; j++) alpha[i] += AT(w->Mt, ld, i, j) * w->y[j];
@@ -200,16 +220,16 @@ static mcp_status posterior(const mcp_inducing *s, const mcp_gp *gp, mcp_isa lev
     return MCP_OK;
 }
 
-mcp_status mcp_inducing_posterior(const mcp_inducing *s, const mcp_gp *gp, mcp_isa level, double *Q, double *alpha,
+mcp_status mcp_inducing_posterior(const mcp_inducing *s, int m, const mcp_gp *gp, mcp_isa level, double *Q, double *alpha,
                                   mcp_error *err)
 {
     workspace  w;
     void      *block;
-    int        ld = mcp_round_lanes(s->m);
-    mcp_status st = mcp_block_alloc(&block, layout(&w, gp->n, s->m, ld, NULL), err);
+    int        ld = mcp_round_lanes(m);
+    mcp_status st = mcp_block_alloc(&block, layout(&w, gp->n, m, ld, NULL), err);
     if (st != MCP_OK) return st;
-    layout(&w, gp->n, s->m, ld, block);
-    st = posterior(s, gp, level, &w, Q, alpha, err);
+    layout(&w, gp->n, m, ld, block);
+    st = posterior(s, m, gp, level, &w, Q, alpha, err);
     mcp_block_free(block);
     return st;
 }

@@ -20,6 +20,9 @@ mcp_status mcp_inducing_start(mcp_inducing *s, const mcp_gp *gp, int m_max, mcp_
 /* Adds, again and again, the point whose prior variance is explained worst, until that is at most `bound` (absolute) or
  * m_max points are in. May be called again with a smaller bound. */
 void mcp_inducing_extend(mcp_inducing *s, const mcp_gp *gp, double bound);
+/* Adds up to count points, each the one where the unexplained prior variance is largest against the posterior's standard
+ * deviation std (n): there the standard deviation is off by most. std NULL: where it is largest. */
+void mcp_inducing_level(mcp_inducing *s, const mcp_gp *gp, const double *std, int count);
 /* Follows the function with these values at the data from now on: s->mean is what its projection onto the points kept
  * leaves. */
 mcp_status mcp_inducing_follow(mcp_inducing *s, const mcp_gp *gp, const double *values, mcp_error *err);
@@ -27,8 +30,8 @@ mcp_status mcp_inducing_follow(mcp_inducing *s, const mcp_gp *gp, const double *
 void mcp_inducing_improve(mcp_inducing *s, const mcp_gp *gp, int count);
 void mcp_inducing_free(mcp_inducing *s);
 
-/* Q (m x m) and alpha (m) of the projected process through the selected points. */
-mcp_status mcp_inducing_posterior(const mcp_inducing *s, const mcp_gp *gp, mcp_isa level, double *Q, double *alpha,
+/* Q (m x m) and alpha (m) of the projected process through the first m of the selected points. */
+mcp_status mcp_inducing_posterior(const mcp_inducing *s, int m, const mcp_gp *gp, mcp_isa level, double *Q, double *alpha,
                                   mcp_error *err);
 
 #endif

@@ -50,12 +50,12 @@ MCP_ISA_DECLARE(void, mcp_leaf_reduce, MCP_LEAF_REDUCE_ARGS);
 MCP_ISA_DECLARE(void, mcp_periodic_forward, MCP_LEAF_FORWARD_ARGS);
 MCP_ISA_DECLARE(void, mcp_periodic_backward, MCP_LEAF_PERIODIC_ARGS);
 
-/* mean[j] = sum_z alpha[z] K[z][j]; dotted[j] = sum_z K[z][j] V[z][j]. */
+/* mean[j] = sum_z alpha[z] K[z][j]; dotted[j] = sum_z K[z][j] V[z][j] over the first nv points. */
 #define MCP_MOMENTS_ARGS \
-    (int nz, int n, const double *alpha, const double *K, int ldk, const double *V, int ldv, double *mean, double *dotted)
-/* kbar[z][MCP_LANES] = mean_bar alpha[z] - 2 var_bar V[z]: one strip. */
+    (int nz, int nv, int n, const double *alpha, const double *K, int ldk, const double *V, int ldv, double *mean, double *dotted)
+/* kbar[z][MCP_LANES] = mean_bar alpha[z] - 2 var_bar V[z], V = 0 from the nv-th on: one strip. */
 #define MCP_KBAR_ARGS \
-    (int nz, const double *alpha, const double *V, int ldv, const double *mean_bar, const double *var_bar, double *kbar)
+    (int nz, int nv, const double *alpha, const double *V, int ldv, const double *mean_bar, const double *var_bar, double *kbar)
 MCP_ISA_DECLARE(void, mcp_moments_forward, MCP_MOMENTS_ARGS);
 MCP_ISA_DECLARE(void, mcp_moments_backward, MCP_KBAR_ARGS);
 

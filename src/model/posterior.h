@@ -2,7 +2,8 @@
  *   F  [feature][lane]   mean, var  [lane]      n lanes, stride ld: both multiples of MCP_LANES (math/isa.h)
  *   mean = alpha' k,  var = k(f, f) - k' Q k,  k the covariances between f and the points kept (m of them)
  *   exact   all data, Q = (K + s2 I)^-1, alpha = Q y
- *   sparse  inducing points: Q = Kmm^-1 - (Kmm + Kmn Knm/s2)^-1, alpha = (Kmm + Kmn Knm/s2)^-1 Kmn y/s2
+ *   sparse  inducing points: Q = Kmm^-1 - (Kmm + Kmn Knm/s2)^-1, alpha = (Kmm + Kmn Knm/s2)^-1 Kmn y/s2; the variance
+ *           through the first of them, the mean through all: a point costs the mean one covariance, the variance m products
  *   subset  exact on the points kept
  * var is the latent variance, clamped from below at 1e-10 (k(f, f) + s2) with zero derivative there. NaN in gives NaN out.
  * A lane's result does not depend on n or on its place among the lanes, to the bit. */
@@ -21,9 +22,10 @@ typedef struct {
     double             tolerance;  /* SPARSE, SUBSET: points are added until the prior variance that they leave unexplained at
                                       every data point is at most this fraction of the noise variance; 0 = all that matter */
     int                points_max; /* SPARSE, SUBSET: most points kept; 0 = no limit */
-    double             accuracy;   /* SPARSE: more points are added until mean and standard deviation at the data differ from the
-                                      exact ones by at most this fraction of the noise standard deviation. 0 = a tenth of
-                                      tolerance: near the data (fresh trajectories) the difference is then about tolerance.
+    double             accuracy;   /* SPARSE: more points are added until the mean at the data differs from the exact one by at most
+                                      this fraction of the noise standard deviation, and the standard deviation by 15 times
+                                      it at the data and at their mirror images in the nearest other trajectory. 0 = 3 % of
+                                      tolerance: on fresh trajectories near the data the difference is then about tolerance.
                                       Negative = only the bound above. */
 } mcp_posterior_settings;
 
@@ -31,8 +33,9 @@ typedef struct mcp_posterior mcp_posterior;
 
 typedef struct {
     int    points;   /* inducing points in use (all data when exact)      */
+    int    variance_points; /* those that the variance goes through       */
     double residual; /* largest unexplained prior variance at the data / noise variance (0 when exact): the certificate */
-    double mean_error, std_error; /* SPARSE: largest difference from the exact posterior at the data, in noise standard
+    double mean_error, std_error; /* SPARSE: largest difference from the exact posterior where it is checked, in noise standard
                                      deviations; -1 when not checked (all points in, accuracy < 0, or more than 4000 data) */
     double jitter;   /* added to the diagonal to make a factorisation work, 0 usually */
     size_t bytes;
@@ -43,6 +46,7 @@ mcp_status mcp_posterior_create(mcp_posterior **out, const mcp_gp *gp, const mcp
                                 mcp_posterior_info *info, mcp_error *err);
 void       mcp_posterior_free(mcp_posterior *p);
 int        mcp_posterior_points(const mcp_posterior *p);
+int        mcp_posterior_variance_points(const mcp_posterior *p); /* rows of Q */
 int        mcp_posterior_features(const mcp_posterior *p); /* rows of F */
 double     mcp_posterior_noise_var(const mcp_posterior *p);
 

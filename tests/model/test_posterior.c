@@ -144,6 +144,19 @@ static double objective(batch *b)
     return sum;
 }
 
+static void check_backward(batch *b, int times)
+{
+    for (int e = 0; e < D * 8; e++) {
+        double x = b->F[e], h = 1e-5;
+        b->F[e]    = x + h;
+        double up = objective(b);
+        b->F[e]    = x - h;
+        double dn = objective(b);
+        b->F[e]    = x;
+        CHECK_CLOSE(b->F_bar[e] / times, (up - dn) / (2 * h), 1e-6, 1e-7);
+    }
+}
+
 CASE(backward_matches_central_differences_for_every_posterior)
 {
     for (int i = 0; i < KERNELS; i++)
@@ -163,19 +176,69 @@ CASE(backward_matches_central_differences_for_every_posterior)
             for (int again = 0; again < 2; again++) { /* adds, and can be called twice on one tape */
                 mcp_posterior_backward(p, 8, 8, b.F, b.mean_bar, b.var_bar, b.tape, b.F_bar);
             }
-            for (int e = 0; e < D * 8; e++) {
-                double x = b.F[e], h = 1e-5;
-                b.F[e]    = x + h;
-                double up = objective(&b);
-                b.F[e]    = x - h;
-                double dn = objective(&b);
-                b.F[e]    = x;
-                CHECK_CLOSE(0.5 * b.F_bar[e], (up - dn) / (2 * h), 1e-6, 1e-7);
-            }
+            check_backward(&b, 2);
             mcp_block_free(b.block);
             mcp_posterior_free(p);
             drop(&q);
         }
+}
+
+/* More points for the mean than for the variance: values against the two sums written out, and the adjoint. */
+CASE(points_of_the_mean_alone_leave_the_variance_as_it_is)
+{
+    problem                q;
+    mcp_posterior         *p, *few;
+    batch                  b, c;
+    mcp_posterior_info     info;
+    mcp_rand               r = mcp_rand_make(23, 0, 0, MCP_RNG_OTHER);
+    mcp_posterior_settings s = {.type = MCP_POSTERIOR_SPARSE, .tolerance = 0.5, .accuracy = 0.01};
+    double                 h[D + 2] = {0.0};
+    for (int d = 0; d < D; d++) h[1 + d] = 1.5;
+    h[D + 1] = -2.0;
+    REQUIRE(make(&q, "se", 60, 5));
+    REQUIRE_OK(mcp_gp_set(q.gp, h, err));
+    REQUIRE_OK(mcp_posterior_create(&p, q.gp, &s, mcp_isa_level(), &info, err));
+    REQUIRE(info.variance_points < info.points && info.points < 60);
+    CHECK(info.mean_error >= 0.0 && info.mean_error <= 0.01 && info.std_error >= 0.0 && info.std_error <= 0.15);
+    CHECK(mcp_posterior_variance_points(p) == info.variance_points && mcp_posterior_points(p) == info.points);
+    s.points_max = info.variance_points;
+    REQUIRE_OK(mcp_posterior_create(&few, q.gp, &s, mcp_isa_level(), &info, err));
+    CHECK(info.points == info.variance_points);
+    REQUIRE(batch_make(&b, p, D, 8, 8));
+    REQUIRE(batch_make(&c, few, D, 8, 8));
+    fill(&r, D * 8, 0.8, b.F);
+    memcpy(c.F, b.F, D * 8 * sizeof *b.F);
+    fill(&r, 8, 1.0, b.mean_bar);
+    fill(&r, 8, 1.0, b.var_bar);
+    run(&b);
+    run(&c);
+    double other = 0.0;
+    for (int j = 0; j < 8; j++) {
+        CHECK(b.var[j] == c.var[j]);
+        other = fmax(other, fabs(b.mean[j] - c.mean[j]));
+    }
+    CHECK(other > 0.0);
+    mcp_posterior_backward(p, 8, 8, b.F, b.mean_bar, b.var_bar, b.tape, b.F_bar);
+    check_backward(&b, 1);
+    mcp_block_free(b.block);
+    mcp_block_free(c.block);
+    mcp_posterior_free(p);
+    mcp_posterior_free(few);
+    drop(&q);
+}
+
+/* A tolerance above the prior variance asks for nothing: one point is left, and no error. */
+CASE(a_tolerance_above_the_prior_variance_leaves_one_point)
+{
+    problem                q;
+    mcp_posterior         *p;
+    mcp_posterior_info     info;
+    mcp_posterior_settings s = {.type = MCP_POSTERIOR_SPARSE, .tolerance = 1e6};
+    REQUIRE(make(&q, "se", 30, 5));
+    REQUIRE_OK(mcp_posterior_create(&p, q.gp, &s, mcp_isa_level(), &info, err));
+    CHECK(info.points == 1 && info.residual > 0.0 && info.residual <= 1e6);
+    mcp_posterior_free(p);
+    drop(&q);
 }
 
 /* Same bits in a batch of 8 at lane 3 and in a batch of 24 at lane 17, values and gradients. */
@@ -337,6 +400,8 @@ int main(int argc, char **argv)
     TEST_ARGS(argc, argv);
     RUN(exact_posterior_is_the_textbook_one_at_every_level);
     RUN(backward_matches_central_differences_for_every_posterior);
+    RUN(points_of_the_mean_alone_leave_the_variance_as_it_is);
+    RUN(a_tolerance_above_the_prior_variance_leaves_one_point);
     RUN(a_lane_does_not_depend_on_its_batch);
     RUN(variance_is_clamped_and_its_derivative_zero_there);
     RUN(sparse_with_all_points_is_exact);
