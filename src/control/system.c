@@ -83,7 +83,15 @@ static const mcp_expr *known_of(const mcp_task *t, int state)
     return NULL;
 }
 
-/* q+ = q + Ts v + Ts/2 d,  v+ = v + d;  a plain change: x+ = x + d;  a known state: its expression. */
+/* Velocities that are backward differences: the smoother said so, and no sensor gives them. */
+static int is_difference(const mcp_task *t, int velocity)
+{
+    for (int i = 0; i < t->ny; i++)
+        if (t->measured[i].state == velocity) return 0;
+    return t->smoother.type == MCP_SMOOTHER_DIFFERENCE;
+}
+
+/* q+ = q + Ts v + Ts/2 d,  v+ = v + d  (v a backward difference: q+ = q + Ts v+);  a plain change: x+ = x + d;  a known state: its expression. */
 static mcp_status compose_integrate(mcp_system *s, mcp_error *err)
 {
     const mcp_task *t = s->task;
@@ -103,6 +111,7 @@ static mcp_status compose_integrate(mcp_system *s, mcp_error *err)
                              "in changes, or as a known transition", t->file ? t->file : "task", x, rules);
         mcp_compose_name(name, "next_%s", x);
         if (known) mcp_compose_output_at(&c, name, known);
+        else if (v >= 0 && is_difference(t, v)) mcp_compose_output(&c, name, "%s + Ts*(%s + change_%s)", x, t->state[v], t->state[v]);
         else if (v >= 0) mcp_compose_output(&c, name, "%s + Ts*%s + 0.5*Ts*change_%s", x, t->state[v], t->state[v]);
         else mcp_compose_output(&c, name, "%s + change_%s", x, x);
     }

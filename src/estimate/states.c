@@ -17,7 +17,7 @@ typedef struct {
     origin            from[MCP_MAX_STATE];
     int               channel[MCP_MAX_STATE]; /* sensor of the state, or of its position */
     int               n;                      /* samples after the delays are undone     */
-    int               drop;                   /* samples without an estimate at each end */
+    int               drop, drop_last;        /* samples without an estimate at the beginning and at the end */
     double           *value, *slope;          /* [ny][n] */
     double           *change_value, *change_slope; /* [ny] expected error of one-sample changes, 0 = unknown */
     double           *q, *work;
@@ -56,7 +56,8 @@ static mcp_status find_origins(estimator *e, mcp_error *err)
             if (t->smoother.type == MCP_SMOOTHER_NONE)
                 return mcp_fail(err, MCP_ERR_TASK, "%s: smoother none cannot tell %s: measure it, or choose a smoother that "
                                 "differentiates %s (central-difference, butterworth, savitzky-golay, kalman)", t->file, t->state[i], t->state[position]);
-            if (t->smoother.type == MCP_SMOOTHER_CENTRAL || t->smoother.type == MCP_SMOOTHER_BUTTERWORTH) e->drop = 1;
+            if (t->smoother.type == MCP_SMOOTHER_CENTRAL || t->smoother.type == MCP_SMOOTHER_BUTTERWORTH) e->drop = e->drop_last = 1;
+            if (t->smoother.type == MCP_SMOOTHER_DIFFERENCE) e->drop = 1;
         } else if (is_known(t, i)) {
             e->from[i] = FROM_KNOWN;
         } else {
@@ -91,7 +92,9 @@ static void smooth(const estimator *e, int n, const double *q, double *value, do
     }
     if (s->type == MCP_SMOOTHER_BUTTERWORTH) mcp_filtfilt(s->order, s->cutoff, n, q, value, e->work);
     else memcpy(value, q, (size_t)n * sizeof *q);
-    mcp_central_difference(n, value, e->s->ts, slope);
+    if (s->type == MCP_SMOOTHER_DIFFERENCE)
+        for (int k = 0; k < n; k++) slope[k] = k ? (q[k] - q[k - 1]) / e->s->ts : 0.0;
+    else mcp_central_difference(n, value, e->s->ts, slope);
 }
 
 enum { IMPULSE = 257 }; /* samples of the impulse response: long after every sensible filter's memory */
@@ -215,7 +218,7 @@ mcp_status mcp_estimate_states(mcp_states **out, const mcp_system *s, const mcp_
     e.n = t->samples > delay ? t->samples - delay : 0;
     if (task->smoother.type == MCP_SMOOTHER_SAVGOL && !savgol_window(&task->smoother, e.n)) e.n = 0;
     size.first = e.drop;
-    size.count = e.n > 2 * e.drop ? e.n - 2 * e.drop : 0;
+    size.count = e.n > e.drop + e.drop_last ? e.n - e.drop - e.drop_last : 0;
 
     if ((st = mcp_block_alloc(&block, layout_states(&size, task->ngp, NULL), err)) != MCP_OK) return st;
     if ((st = mcp_block_alloc(&work, layout_work(&e, NULL), err)) != MCP_OK) goto done;

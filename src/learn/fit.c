@@ -18,6 +18,7 @@ static double floor_share(const mcp_task *t)
 {
     switch (t->smoother.type) {
     case MCP_SMOOTHER_NONE:
+    case MCP_SMOOTHER_DIFFERENCE:
     case MCP_SMOOTHER_CENTRAL: return 0.3;
     default: return 1.0;
     }

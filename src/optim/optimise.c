@@ -321,8 +321,10 @@ mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *
     if (s.judges < set->particles) s.judges = set->particles;
     s.steps_max = q->trial <= 1 ? set->steps_first : set->steps;
     s.pace      = (mcp_pace){set->step_size, set->dropout};
-    /* A policy that works is polished, not shaken: the plateau rule begins where it would be after lowering twice. */
-    for (int k = 0; k < 2 && warm && q->incumbent_works && set->stop_rule == RULE_PLATEAU; k++) mcp_pace_lower(&s.pace, set->step_size_min);
+    /* A policy that works is polished, not shaken: the rule begins where it would be after lowering the rate twice, and a
+     * schedule is as much shorter. The monitor stays the paper's. */
+    for (int k = 0; k < 2 && warm && q->incumbent_works && set->stop_rule != RULE_MONITOR; k++) mcp_pace_lower(&s.pace, set->step_size_min);
+    if (warm && q->incumbent_works && set->stop_rule == RULE_SCHEDULE) s.steps_max /= 4;
     if (s.params < 1) return mcp_fail(err, MCP_ERR_TASK, "policy: nothing in it can be learned (no rbf, mlp or param)");
     st = search_memory(&s, &memory);
     if (st == MCP_OK) st = run(&s, warm, err);

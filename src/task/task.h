@@ -67,7 +67,8 @@ typedef enum {
     MCP_SMOOTHER_CENTRAL,
     MCP_SMOOTHER_BUTTERWORTH,
     MCP_SMOOTHER_SAVGOL,
-    MCP_SMOOTHER_KALMAN
+    MCP_SMOOTHER_KALMAN,
+    MCP_SMOOTHER_DIFFERENCE /* velocities are backward differences, in the model too */
 } mcp_smoother_type;
 typedef struct {
     mcp_smoother_type type;

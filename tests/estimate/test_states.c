@@ -2,6 +2,7 @@
 #include "../plant/bench.h"
 #include "math/arena.h"
 #include "estimate/estimate.h"
+#include "math/arena.h"
 #include "plant/plant.h"
 
 typedef struct {
@@ -249,6 +250,46 @@ CASE(white_inputs_keep_their_gain_when_matched_to_the_central_difference)
     CHECK(learned_gain("{type: central-difference, match_inputs: no}") < 0.7); /* what pairing with u(t) alone would learn */
 }
 
+/* A mass with friction, white inputs: its backward difference obeys
+ *   d(t+1) - d(t) = Ts/2 (a(t) + a(t-1)),  exactly linear in d(t), u(t), u(t-1); least squares leaves nothing over. */
+CASE(backward_differences_with_the_input_before_are_a_complete_state)
+{
+    static const char text[] =
+        "name: mass\nrate: 30\ntrial: 3\nstate: {q: m, v: m/s, up: N}\ninputs: {u: {limit: 10}}\nmeasured: {q: 0}\nsmoother: difference\n"
+        "model:\n  velocities: {q: v}\n  known: {up: u}\n  features: [v, u, up]\ncost: q^2\nstart: {std: {q: 0.1}}\nexplore: uniform\n"
+        "plant: {ode: {v: u - 3*v, up: 0}, after: {up: u}}\n";
+    rig        r;
+    mcp_pairs *p = NULL;
+    mcp_task  *task = NULL;
+    REQUIRE_OK(mcp_task_parse(&task, "mass.yaml", text, NULL, 0, err));
+    REQUIRE(rig_open(&r, task));
+    CHECK(r.states->first == 1 && r.states->count == 90);
+    for (int k = 1; k <= 90; k++) {
+        const double *x = r.states->state + 3 * (k - 1), *y = r.trial->measured + k;
+        CHECK(x[0] == y[0]);
+        CHECK_CLOSE(x[1], (y[0] - y[-1]) * 30.0, 1e-12, 1e-12);
+        CHECK(x[2] == r.trial->applied[k - 1]);
+    }
+    REQUIRE_OK(mcp_estimate_pairs(&p, r.system, 1, &r.trial, &r.states, err));
+    CHECK(p->n == 89);
+    const double e = exp(-0.1), b = (1 - e) / 3, c = (1.0 / 30 - b) / 3; /* held input over a sample: v+ = e v + b u, q+ = q + b v + c u */
+    for (int j = 0; j < p->n; j++) {
+        const double *f = p->X + 3 * j; /* v = (d - 30 c up) e/(30 b) + b up at the sample, d+ = 30 (b v + c u) */
+        double v = (f[0] - 30 * c * f[2]) * e / (30 * b) + b * f[2];
+        CHECK_CLOSE(p->Y[j], 30 * (b * v + c * f[1]) - f[0], 0, 1e-6);
+    }
+    /* and the model's positions follow: q+ = q + Ts (v + change) */
+    double in[5] = {0.3, 2.0, 0.0, 1.0, 0.5}, out[3], *work = mcp_calloc(mcp_program_work(r.system->integrate) + 1, sizeof *work);
+    REQUIRE(work);
+    mcp_program_step(r.system->integrate, NULL, 1, in, NULL, out, work);
+    CHECK_CLOSE(out[0], 0.3 + 2.5 / 30, 1e-14, 0);
+    CHECK_CLOSE(out[1], 2.5, 1e-14, 0);
+    CHECK(out[2] == 1.0);
+    mcp_free(work);
+    mcp_pairs_free(p);
+    rig_close(&r);
+}
+
 CASE(prior_mean_is_subtracted_from_the_targets)
 {
     rig        plain, prior;
@@ -372,6 +413,7 @@ int main(int argc, char **argv)
     RUN(known_states_follow_from_the_applied_inputs);
     RUN(pairs_hold_features_of_state_and_applied_input_with_their_memory);
     RUN(white_inputs_keep_their_gain_when_matched_to_the_central_difference);
+    RUN(backward_differences_with_the_input_before_are_a_complete_state);
     RUN(prior_mean_is_subtracted_from_the_targets);
     RUN(pairs_of_several_trials_follow_each_other_and_never_cross);
     RUN(states_that_cannot_be_estimated_are_refused_with_the_way_out);
