@@ -110,7 +110,7 @@ static void chart_first(const material *m, mcp_plot *p)
     for (int v = 0; v < shown(m); v++) {
         mcp_study_total t;
         series         *s = &m->of[v];
-        mcp_study_total_make(&t, m->study, &m->result, v);
+        mcp_study_total_make(&t, &m->result, v);
         for (int k = 0; k < m->study->trials; k++) {
             s->x[k]     = k + 1 + width * (v - 0.5 * (shown(m) - 1));
             s->value[k] = t.first[k + 1];

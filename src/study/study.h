@@ -26,6 +26,7 @@ typedef struct {
     int          trials, seed_first, seed_last;
     int          evaluate; /* plant runs of every trial's policy         */
     int          final;    /* plant and model runs of the last policy    */
+    int          until_robust; /* a run ends with its first robust policy */
     double       robust;   /* a policy is robust when this share of its plant runs succeeds and none meets a limit */
     int          variants;
     mcp_variant *variant;
@@ -41,6 +42,8 @@ void  mcp_study_at(const mcp_study *s, int i, int *variant, int *seed);
 char *mcp_study_folder(const mcp_study *s, const char *out, int i); /* mcp_free it */
 int   mcp_study_done(const mcp_study *s, const char *out, int i);   /* finished and evaluated */
 
+int   mcp_study_is_robust(const mcp_study *s, int success, int runs, int successes, int limits);
+
 typedef enum { MCP_RUN_DONE = 0, MCP_RUN_TAKEN, MCP_RUN_FAILED, MCP_RUN_STOPPED } mcp_run_outcome_kind;
 /* Learns and evaluates run i, from where it was left. TAKEN: somebody else is at it. FAILED: the sentence is in err and in
  * the run's failed.txt; trying again is allowed. progress may be NULL. */
@@ -53,6 +56,7 @@ typedef struct {
     int    success, limit, ended, evaluated, evaluated_ok, evaluated_limit, model_runs, model_ok;
     int    robust;         /* the trial succeeded, and so does its policy in nearly every plant run, without a limit met   */
     int    explore_limits; /* explorations of this run that met a limit */
+    int    last;           /* the run ends here                         */
     double cost, metric, forecast_cost, forecast_success, coverage, data_s;
     double final_cost_median, final_metric_median, final_metric_mean, final_metric_max;
     double model_s, optimise_s;
@@ -87,7 +91,7 @@ typedef struct {
     int    final_runs, final_ok, final_limits, final_all; /* final_all: seeds whose last policy never failed */
     int    model_runs, model_ok;
 } mcp_study_total;
-void mcp_study_total_make(mcp_study_total *t, const mcp_study *s, const mcp_study_result *r, int variant);
+void mcp_study_total_make(mcp_study_total *t, const mcp_study_result *r, int variant);
 
 /* runs.csv, summary.csv (the same for any number of workers), times.csv (wall times). */
 mcp_status mcp_study_write(const mcp_study *s, const mcp_study_result *r, const char *out, mcp_error *err);

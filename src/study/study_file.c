@@ -64,6 +64,15 @@ static mcp_status whole(reader *r, const mcp_yaml *map, const char *key, int lo,
     return MCP_OK;
 }
 
+static mcp_status yes_or_no(reader *r, const mcp_yaml *map, const char *key, int *out)
+{
+    const mcp_yaml *n = mcp_yaml_find(map, key);
+    if (!n) return MCP_OK;
+    *out = n->kind == MCP_YAML_SCALAR && !strcmp(n->text, "yes");
+    if (*out || (n->kind == MCP_YAML_SCALAR && !strcmp(n->text, "no"))) return MCP_OK;
+    return mcp_fail_at(r->err, n->at, "%s: expected yes or no", key);
+}
+
 static mcp_status text(reader *r, const mcp_yaml *map, const char *key, const char **out)
 {
     const mcp_yaml *n = mcp_yaml_find(map, key);
@@ -139,15 +148,16 @@ static mcp_status read_seeds(reader *r, const mcp_yaml *root)
 
 static mcp_status read_study(reader *r, const mcp_yaml *root)
 {
-    static const char *const known[] = {"name", "about", "task", "trials", "seeds", "evaluate", "final", "robust", "set", "variants"};
+    static const char *const known[] = {"name", "about", "task", "trials", "seeds", "evaluate", "final", "robust", "until_robust", "set", "variants"};
     mcp_study               *s = r->s;
     mcp_status               st;
-    if ((st = check_keys(r, root, known, 10)) != MCP_OK) return st;
+    if ((st = check_keys(r, root, known, 11)) != MCP_OK) return st;
     if ((st = text(r, root, "name", &s->name)) != MCP_OK || (st = text(r, root, "about", &s->about)) != MCP_OK) return st;
     if ((st = whole(r, root, "trials", 1, MCP_STUDY_TRIALS, &s->trials)) != MCP_OK) return st;
     if ((st = whole(r, root, "evaluate", 0, 100000, &s->evaluate)) != MCP_OK) return st;
     if ((st = whole(r, root, "final", 0, 100000, &s->final)) != MCP_OK) return st;
     if (mcp_yaml_find(root, "robust") && (st = number(r, mcp_yaml_find(root, "robust"), 0, 1, &s->robust)) != MCP_OK) return st;
+    if ((st = yes_or_no(r, root, "until_robust", &s->until_robust)) != MCP_OK) return st;
     if ((st = read_seeds(r, root)) != MCP_OK) return st;
     const mcp_yaml *list = mcp_yaml_find(root, "variants");
     if (!list || list->kind != MCP_YAML_MAP || !list->count) return mcp_fail_at(r->err, list ? list->at : root->at, "variants: expected a mapping with at least one variant");

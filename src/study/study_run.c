@@ -5,6 +5,7 @@
 
 #include "io/file.h"
 #include "io/json.h"
+#include "learn/learner.h"
 #include "math/arena.h"
 #include "study/study.h"
 
@@ -52,9 +53,10 @@ static int evaluate_tick(void *context, int done, int runs)
 static mcp_status evaluate(const mcp_study *s, const mcp_run *r, teller *t, json_t *list, mcp_error *err)
 {
     mcp_status st = MCP_OK;
-    for (int k = 1; k <= s->trials && st == MCP_OK; k++) {
+    int        n = s->until_robust && mcp_run_trials(r) < s->trials ? mcp_run_trials(r) : s->trials;
+    for (int k = 1; k <= n && st == MCP_OK; k++) {
         const mcp_run_item *it = mcp_run_trial(r, k);
-        int                 last = k == s->trials, runs = last ? s->final : s->evaluate;
+        int                 last = k == n, runs = last ? s->final : s->evaluate;
         mcp_evaluation      plant = {0}, model = {0};
         mcp_fit            *fit = NULL;
         if (!it) return mcp_fail(err, MCP_ERR_IO, "%s: trial %d is missing", r->folder, k);
@@ -95,6 +97,25 @@ static mcp_status store_evaluation(const mcp_study *s, const char *folder, telle
     return st;
 }
 
+int mcp_study_is_robust(const mcp_study *s, int success, int runs, int successes, int limits)
+{
+    return success && !limits && successes >= s->robust * runs;
+}
+
+/* Is the run's last policy robust? Asked before every trial, so that a resumed run ends where it would have. */
+static mcp_status found_robust(const mcp_study *s, const mcp_learner *l, teller *t, int *yes, mcp_error *err)
+{
+    const mcp_run      *r = l->run;
+    const mcp_run_item *it = mcp_run_trial(r, mcp_run_trials(r));
+    mcp_evaluation      plant = {0};
+    *yes = 0;
+    if (!s->until_robust || !it || !it->info.success) return MCP_OK;
+    mcp_status st = mcp_evaluate_plant(&plant, r->system, it->theta, s->evaluate, r->seed, it->info.number, NULL, evaluate_tick, t, err);
+    if (st == MCP_OK) *yes = mcp_study_is_robust(s, 1, plant.runs, plant.successes, plant.limits);
+    mcp_evaluation_free(&plant);
+    return st;
+}
+
 static mcp_status learn(const mcp_study *s, int variant, int seed, const char *folder, teller *t, mcp_error *err)
 {
     const mcp_variant *v = &s->variant[variant];
@@ -116,7 +137,10 @@ static mcp_status learn(const mcp_study *s, int variant, int seed, const char *f
     q.progress         = t->progress;
     q.progress_context = t->context;
     st                 = mcp_learner_create(&l, task, &q, err);
-    while (st == MCP_OK && mcp_learner_trials(l) < s->trials) st = mcp_learner_trial(l, &info, err);
+    for (int found = 0; st == MCP_OK && mcp_learner_trials(l) < s->trials;) {
+        if ((st = found_robust(s, l, t, &found, err)) != MCP_OK || found) break;
+        st = mcp_learner_trial(l, &info, err);
+    }
     if (l) mcp_learner_close(l, st == MCP_OK ? "finished" : st == MCP_ERR_STOPPED ? "stopped" : "failed", NULL);
     mcp_learner_free(l);
     mcp_task_free(task);

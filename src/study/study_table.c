@@ -53,8 +53,9 @@ static mcp_status run_rows(mcp_study_result *r, const mcp_study *s, const char *
                                .explore_limits = explore_limits, .cost = i->cost,
                                .metric = i->metric, .forecast_cost = i->forecast_cost, .forecast_success = i->forecast_success,
                                .coverage = i->coverage, .data_s = data, .model_s = i->model_s, .optimise_s = i->optimise_s, .steps = i->steps};
-            evaluation_into(&w, list, i->number == s->trials);
-            w.robust = w.success && !w.evaluated_limit && w.evaluated_ok >= s->robust * w.evaluated;
+            w.last = i->number == s->trials || k == run->items - 1;
+            evaluation_into(&w, list, w.last);
+            w.robust = mcp_study_is_robust(s, w.success, w.evaluated, w.evaluated_ok, w.evaluated_limit);
             r->row[r->rows++] = w;
         }
         data += (i->samples - 1) * run->system->ts;
@@ -151,7 +152,7 @@ static double finite_median(double *v, int n)
 }
 
 /* Rows of a run stand together, trials in order. A seed that never solved counts as later than all trials. */
-void mcp_study_total_make(mcp_study_total *t, const mcp_study *s, const mcp_study_result *r, int variant)
+void mcp_study_total_make(mcp_study_total *t, const mcp_study_result *r, int variant)
 {
     size_t  n = (size_t)r->rows + 1;
     double *first = mcp_calloc(4 * n, sizeof *first), *data, *robust, *robust_data;
@@ -178,7 +179,7 @@ void mcp_study_total_make(mcp_study_total *t, const mcp_study *s, const mcp_stud
             t->first[w->trial]++;
             t->solved++;
         }
-        if (w->trial == s->trials) {
+        if (w->last) {
             t->final_runs += w->evaluated;
             t->final_ok += w->evaluated_ok;
             t->final_limits += w->evaluated_limit;
@@ -228,7 +229,7 @@ static void summary_csv(mcp_text *t, mcp_text *times, const mcp_study *s, const 
     mcp_text_add(times, "variant,trial,model_s_median,optimise_s_median\n");
     for (int v = 0; v < s->variants; v++) {
         mcp_study_total total;
-        mcp_study_total_make(&total, s, r, v);
+        mcp_study_total_make(&total, r, v);
         for (int k = 1; k <= s->trials; k++) {
             mcp_study_cell c;
             mcp_study_cell_make(&c, r, v, k);
@@ -275,7 +276,7 @@ static void print_variant(mcp_text *out, const mcp_study *s, const mcp_study_res
 {
     const mcp_variant *q = &s->variant[v];
     mcp_study_total    t;
-    mcp_study_total_make(&t, s, r, v);
+    mcp_study_total_make(&t, r, v);
     mcp_text_add(out, "%s: %d of %d seeds finished\n", q->name, t.runs, s->seed_last - s->seed_first + 1);
     if (!t.runs) return;
     mcp_text_add(out, "  trial  solved   95 %% interval%s   policy on the plant   cost median (5-95 %%)      metric median (5-95 %%)    model s  policy s\n",
@@ -283,6 +284,7 @@ static void print_variant(mcp_text *out, const mcp_study *s, const mcp_study_res
     for (int k = 1; k <= s->trials; k++) {
         mcp_study_cell c;
         mcp_study_cell_make(&c, r, v, k);
+        if (!c.runs) continue;
         mcp_text_add(out, "  %5d   %3.0f %%   %3.0f - %3.0f %%  ", k, 100.0 * c.successes / (c.runs ? c.runs : 1), 100 * c.low, 100 * c.high);
         if (q->papers && k <= q->papers) mcp_text_add(out, "   %3.0f %%", q->paper[k - 1]);
         else if (q->papers) mcp_text_add(out, "        ");
@@ -301,7 +303,7 @@ static void print_variant(mcp_text *out, const mcp_study *s, const mcp_study_res
         mcp_study_cell c;
         mcp_study_cell_make(&c, r, v, s->trials);
         mcp_text_add(out, "\n  last policy: %d of %d plant runs succeed (%d of %d seeds: every one), %d end at a limit", t.final_ok, t.final_runs, t.final_all, t.runs, t.final_limits);
-        mcp_text_add(out, "; metric there: mean %.4g, largest %.4g", c.plant_metric_mean, c.plant_metric_max);
+        if (c.evaluated) mcp_text_add(out, "; metric there: mean %.4g, largest %.4g", c.plant_metric_mean, c.plant_metric_max);
         if (t.model_runs) mcp_text_add(out, "; on the model %d of %d", t.model_ok, t.model_runs);
     }
     mcp_text_add(out, "\n\n");

@@ -43,6 +43,15 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
 grep -q 'limits met: in 1 explorations' end.txt || fail "limits are not in the table"
 grep -q 'metric there: mean' end.txt || fail "the metric of the plant runs is not in the table"
 
+# until the first robust policy: with nothing asked of the plant runs but success of the trial itself, a run may end early, and never
+# has a trial after a robust one
+sed 's/^final: 8/final: 5\nrobust: 0\nuntil_robust: yes/; s/optimise.steps: 30/optimise.steps: 60, success: theta < 100/' s.yaml > until.yaml
+"$MCPILCO" study until.yaml --out until --threads 2 --quiet > until.txt
+[ "$(wc -l < until/runs.csv)" = 5 ] || { cat until/runs.csv; fail "a run went on after a robust policy"; }
+grep -q 'robust policy .* by 2 of 2 seeds; median: in trial 1' until.txt || fail "the first robust policies are not in the table"
+"$MCPILCO" study until.yaml --out until --threads 2 --quiet > again.txt
+cmp until.txt again.txt || fail "a study of early ends is not finished"
+
 # more seeds later: finished runs are not repeated
 touch -d '2001-01-01' one/a/seed-0001/evaluation.json
 "$MCPILCO" study s.yaml --out one --seeds 1..3 --threads 2 --quiet > /dev/null
@@ -70,6 +79,7 @@ wrong 'varants: {a: {}}' 'variants'
 wrong 'variants: {a: {}}' 'has no task'
 wrong 'trials: many' 'number'
 wrong 'robust: 2' 'number'
+wrong 'until_robust: maybe' 'yes or no'
 wrong "variants: {'a/b': {task: x}}" 'folder'
 wrong 'seeds: 3' 'first, last'
 "$MCPILCO" study s.yaml --seeds 5..2 2> w.err && fail "seeds backwards"
