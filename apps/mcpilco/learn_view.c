@@ -42,19 +42,25 @@ static double time_left(const learn_view *v, const mcp_learn_progress *p)
     return here + mean * fmax(v->trials - p->trial, 0);
 }
 
+/* One line that fits the terminal, since a longer one would leave its remains above; the sparkline takes what room there is. */
 static void draw(learn_view *v, const mcp_learn_progress *p)
 {
-    char spark[3 * SPARK + 1], left[32], name[16];
-    snprintf(name, sizeof name, "%s", p->phase == MCP_PHASE_EXPLORE ? "explore" : "trial");
-    if (p->phase == MCP_PHASE_EXPLORE) fprintf(stderr, "\r\033[K%s %d  on the plant  sample %d/%d", name, p->trial, p->step, p->steps);
-    else if (p->phase == MCP_PHASE_TRIAL) fprintf(stderr, "\r\033[K%s %d/%d  on the plant  sample %d/%d", name, p->trial, v->trials, p->step, p->steps);
+    char      spark[3 * SPARK + 1] = "", head[128], tail[96] = "", left[32];
+    const int width = term_columns(stderr) - 1;
+    int       n = p->phase == MCP_PHASE_EXPLORE ? snprintf(head, sizeof head, "explore %d", p->trial)
+                                                : snprintf(head, sizeof head, "trial %d/%d", p->trial, v->trials);
+    if (p->phase == MCP_PHASE_EXPLORE || p->phase == MCP_PHASE_TRIAL)
+        n += snprintf(head + n, sizeof head - (size_t)n, "  on the plant  sample %d/%d", p->step, p->steps);
     else if (p->phase != MCP_PHASE_OPTIMISE || p->step == 0)
-        fprintf(stderr, "\r\033[K%s %d/%d  %s ...", name, p->trial, v->trials, mcp_phase_name(p->phase));
+        n += snprintf(head + n, sizeof head - (size_t)n, "  %s ...", mcp_phase_name(p->phase));
     else {
-        term_sparkline(spark, v->history, v->steps, SPARK);
-        fprintf(stderr, "\r\033[K%s %d/%d  optimise  step %d/%d  cost %.2f  %s  rate %.3g  at most %s left", name, p->trial, v->trials,
-                p->step, p->steps, p->cost, spark, p->step_size, term_seconds(left, sizeof left, time_left(v, p)));
+        n += snprintf(head + n, sizeof head - (size_t)n, "  step %d/%d  cost %.2f  ", p->step, p->steps, p->cost);
+        int room = width - n - snprintf(tail, sizeof tail, "  rate %.3g  at most %s left", p->step_size,
+                                        term_seconds(left, sizeof left, time_left(v, p)));
+        if (room >= 4) term_sparkline(spark, v->history, v->steps, room < SPARK ? room : SPARK);
+        else tail[0] = '\0';
     }
+    fprintf(stderr, "\r\033[K%.*s%s%s", width, head, spark, tail);
     fflush(stderr);
 }
 
@@ -161,23 +167,28 @@ void view_trial(learn_view *v, const mcp_learn_info *i)
     fflush(stdout);
 }
 
+/* In 80 columns; the one about limits comes only when they were in sight. */
 void view_table(const mcp_learn_info *info, int count)
 {
-    printf("\n  trial       pairs  steps   forecast cost  success  limit     cost  result         in band    time\n");
+    int limits = 0;
+    for (int k = 0; k < count; k++) limits |= info[k].forecast_limit >= 0.005;
+    printf("\n  trial     pairs steps forecast cost success%s    cost result      in band   time\n", limits ? " limit" : "");
     for (int k = 0; k < count; k++) {
         const mcp_learn_info *i = &info[k];
-        char name[24], cost[24] = "-", success[24] = "-", limit[24] = "-", real[24], band[24] = "-", time[32], steps[24] = "-", pairs[24] = "-";
+        char name[24], cost[32] = "-", success[24] = "-", limit[24] = "", real[24], band[24] = "-", steps[24] = "-", pairs[24] = "-";
+        double seconds = seconds_of(i);
         snprintf(name, sizeof name, "%s %d", i->explored ? "explore" : "trial", i->number);
+        if (limits) snprintf(limit, sizeof limit, "%6s", "-");
         if (!i->explored) {
             snprintf(steps, sizeof steps, "%d", i->steps);
             snprintf(pairs, sizeof pairs, "%d", i->data);
-            if (!isnan(i->forecast_cost)) snprintf(cost, sizeof cost, "%.2f +- %.2f", i->forecast_cost, i->forecast_std);
+            if (!isnan(i->forecast_cost)) snprintf(cost, sizeof cost, "%.1f +- %.1f", i->forecast_cost, i->forecast_std);
             if (!isnan(i->forecast_success)) snprintf(success, sizeof success, "%.0f %%", 100 * i->forecast_success);
-            if (!isnan(i->forecast_limit)) snprintf(limit, sizeof limit, "%.0f %%", 100 * i->forecast_limit);
+            if (limits && !isnan(i->forecast_limit)) snprintf(limit, sizeof limit, "%4.0f %%", 100 * i->forecast_limit);
             if (!isnan(i->coverage)) snprintf(band, sizeof band, "%.0f %%", 100 * i->coverage);
         }
-        printf("  %-10s %6s %6s %15s %8s %6s %8s  %-13s %8s %10s\n", name, pairs, steps, cost, success, limit,
-               term_number(real, sizeof real, "%.2f", i->cost), verdict(i), band, term_seconds(time, sizeof time, seconds_of(i)));
+        printf("  %-9s %5s %5s %13s %7s%s %7s %-11s %7s %4.*f s\n", name, pairs, steps, cost, success, limit,
+               term_number(real, sizeof real, "%.2f", i->cost), verdict(i), band, seconds < 100 ? 1 : 0, seconds);
     }
     printf("\n");
 }

@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "io/json.h"
@@ -41,6 +42,12 @@ int term_is_live(FILE *f)
 {
     const char *term = getenv("TERM");
     return isatty(fileno(f)) && term && strcmp(term, "dumb");
+}
+
+int term_columns(FILE *f)
+{
+    struct winsize w = {0};
+    return ioctl(fileno(f), TIOCGWINSZ, &w) == 0 && w.ws_col >= 20 ? w.ws_col : 80;
 }
 
 void term_sparkline(char *out, const double *v, int n, int width)

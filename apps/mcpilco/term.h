@@ -8,6 +8,7 @@
 #include "mcpilco/error.h"
 
 int  term_is_live(FILE *f); /* a terminal that can overwrite its line */
+int  term_columns(FILE *f);    /* of that terminal; 80 when it does not say */
 void term_catch_signals(void); /* SIGINT and SIGTERM ask to stop, a second one ends the program; pipes and full disks are errors */
 int  term_stop(void);          /* the signal that asked to stop, 0 = none */
 

@@ -46,7 +46,8 @@ void mcp_live_page(mcp_text *out, const char *title)
     mcp_text_escaped(out, title);
     mcp_text_add(out, "</h1><p class='lead' id='now'>connecting</p>"
                       "<h2>Cost while the policy is optimised</h2><canvas id='cost' style='width:100%%;height:220px'></canvas>"
-                      "<h2>Forecast (band) and what the plant did (line)</h2><div id='fan' class='grid2'></div>"
+                      "<h2>Forecast (band) and what the plant did (line)</h2>"
+                      "<style>#fan:empty:after{content:'Comes with the first policy.';color:var(--soft)}</style><div id='fan' class='grid2'></div>"
                       "<h2>Trials</h2><div class='wide'><table><thead><tr><th>Trial</th><th>Outcome</th><th>Predicted cost</th><th>Real cost</th></tr></thead>"
                       "<tbody id='rows'></tbody></table></div><noscript><p>This page needs JavaScript; the report of a finished run does not.</p></noscript>"
                       "<script>%s</script>",

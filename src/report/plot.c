@@ -10,7 +10,7 @@ static const char *const class_of[] = {"ink", "c1", "c2", "c3", "c4", "c5", "c6"
 static const char *const colour_of[] = {"#222222", "#2463b0", "#c8501e", "#1f8a5b", "#8a4fb5", "#b8860b", "#c0326b", "#b5b5b5"};
 static const char standalone_style[] =
     "<style>text{font:11px sans-serif;fill:#333}.t{font-weight:600;font-size:12px}.grid{stroke:#e4e4e4}"
-    ".axis{stroke:#999}</style><rect width='100%' height='100%' fill='#fff'/>";
+    ".axis{stroke:#999}.m{paint-order:stroke;stroke:#fff;stroke-width:3px}</style><rect width='100%' height='100%' fill='#fff'/>";
 
 void mcp_plot_init(mcp_plot *p, double width, double height, const char *title, const char *x_label, const char *y_label)
 {
@@ -199,7 +199,7 @@ static void axes(const mcp_plot *p, const frame *f, mcp_text *out)
         mcp_text_add(out, "<path class='grid' d='M%.1f %.1fV%.1f'/>", px(f, tick[i]), f->top, f->bottom);
         label(out, " text-anchor='middle'", px(f, tick[i]), f->bottom + 14, text);
     }
-    n = mcp_plot_ticks(f->y0, f->y1, (int)fmax(2, (f->bottom - f->top) / 35), f->log_y, tick);
+    n = mcp_plot_ticks(f->y0, f->y1, (int)fmax(2, (f->bottom - f->top) / 35), f->log_y || p->counts, tick);
     for (int i = 0; i < n; i++) {
         double y = f->bottom - (tick[i] - f->y0) / (f->y1 - f->y0) * (f->bottom - f->top);
         number(text, sizeof text, f->log_y ? pow(10, tick[i]) : tick[i]);
@@ -283,7 +283,18 @@ static void draw_rule(const mcp_plot *p, const frame *f, const mcp_item *it, mcp
     else mcp_text_add(out, "<path stroke-dasharray='3 3' d='M%.1f %.1fH%.1f'", f->left, at, f->right);
     paint(p, it, out, 0, 1);
     mcp_text_add(out, "/>");
-    if (it->label) label(out, "", vertical ? at + 3 : f->left + 4, vertical ? f->top + 10 : at - 3, it->label);
+}
+
+/* Names of rules, over everything else; those of horizontal ones above the rule where there is room. */
+static void rule_labels(const mcp_plot *p, const frame *f, mcp_text *out)
+{
+    for (int i = 0; i < p->n; i++) {
+        const mcp_item *it = &p->item[i];
+        if (!it->label) continue;
+        double x = px(f, it->at), y = py(f, it->at);
+        if (it->kind == MCP_ITEM_VLINE && it->at >= f->x0 && it->at <= f->x1) label(out, " class='m'", x + 3, f->top + 10, it->label);
+        if (it->kind == MCP_ITEM_HLINE) label(out, " class='m'", f->left + 4, y - 12 < f->top ? y + 11 : y - 3, it->label);
+    }
 }
 
 static int in_legend(const mcp_item *it) { return it->label && it->kind != MCP_ITEM_VLINE && it->kind != MCP_ITEM_HLINE; }
@@ -297,7 +308,7 @@ static void legend(const mcp_plot *p, const frame *f, mcp_text *out)
         int             band = it->kind == MCP_ITEM_BAND;
         if (!in_legend(it)) continue;
         x -= 6.4 * (double)strlen(it->label) + 10;
-        label(out, "", x + 4, f->top - 6, it->label);
+        label(out, " class='k'", x + 4, f->top - 6, it->label);
         x -= 16;
         mcp_text_add(out, "<rect x='%.1f' y='%.1f' width='14' height='%d' rx='1'", x + 2, f->top - (band ? 14 : 11), band ? 9 : 3);
         paint(p, it, out, 1, band ? 0.3 : 1);
@@ -329,6 +340,7 @@ void mcp_plot_render(const mcp_plot *p, mcp_text *out)
         else if (it->kind == MCP_ITEM_VLINE || it->kind == MCP_ITEM_HLINE) draw_rule(p, &f, it, out);
         else draw_marks(p, &f, it, out);
     }
+    rule_labels(p, &f, out);
     mcp_text_add(out, "</svg>");
     legend(p, &f, out);
     mcp_text_add(out, "</svg>\n");

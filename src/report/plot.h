@@ -29,6 +29,7 @@ typedef struct {
     double      x0, x1, y0, y1; /* NaN: from the data */
     int         log_y;
     int         integers;   /* whole numbers on the x axis */
+    int         counts;     /* and on the y axis           */
     int         standalone; /* a file of its own, not part of a page */
     int         n, dropped; /* dropped: items beyond MCP_PLOT_ITEMS */
     mcp_item    item[MCP_PLOT_ITEMS];

@@ -117,7 +117,7 @@ static void chart_first(const material *m, mcp_plot *p)
         }
         mcp_plot_bars(p, m->study->trials, s->x, s->value, 0.9 * width, colour(v), m->study->variant[v].name);
     }
-    p->integers = 1;
+    p->integers = p->counts = 1;
 }
 
 typedef struct {

@@ -65,7 +65,7 @@ typedef struct {
 typedef struct {
     int            rows, runs, unfinished;
     mcp_study_row *row;
-    mcp_text       trouble; /* a line per run that is missing or failed */
+    mcp_text       trouble; /* a line for each run that failed, and for runs of seeds that are missing */
 } mcp_study_result;
 mcp_status mcp_study_collect(mcp_study_result *r, const mcp_study *s, const char *out, mcp_error *err);
 void       mcp_study_result_free(mcp_study_result *r);

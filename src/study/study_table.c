@@ -65,6 +65,34 @@ static mcp_status run_rows(mcp_study_result *r, const mcp_study *s, const char *
     return MCP_OK;
 }
 
+/* Seeds first .. last of a variant share a reason; first < 0: there are none. */
+static void tell(mcp_study_result *r, const char *variant, int first, int last, const char *why)
+{
+    if (first < 0) return;
+    if (first == last) mcp_text_add(&r->trouble, "%s, seed %d: %s\n", variant, first, why);
+    else mcp_text_add(&r->trouble, "%s, seeds %d to %d: %s\n", variant, first, last, why);
+    r->unfinished += last - first + 1;
+}
+
+/* The rows of one run. 1: it is finished or what is wrong was told, 0: it waits to be run. */
+static int collect_run(mcp_study_result *r, const mcp_study *s, const char *out, const char *folder, int i)
+{
+    int       variant, seed;
+    mcp_error why = {MCP_OK, ""};
+    mcp_study_at(s, i, &variant, &seed);
+    if (mcp_study_done(s, out, i)) {
+        if (run_rows(r, s, folder, variant, seed, &why) != MCP_OK) tell(r, s->variant[variant].name, seed, seed, why.text);
+        return 1;
+    }
+    char *note = mcp_sprintf("%s.failed.txt", folder), *text = NULL;
+    if (note) mcp_file_read(note, &text, NULL, NULL);
+    int told = text != NULL;
+    if (told) tell(r, s->variant[variant].name, seed, seed, text);
+    mcp_free(text);
+    mcp_free(note);
+    return told;
+}
+
 mcp_status mcp_study_collect(mcp_study_result *r, const mcp_study *s, const char *out, mcp_error *err)
 {
     int n = mcp_study_runs(s);
@@ -72,26 +100,22 @@ mcp_status mcp_study_collect(mcp_study_result *r, const mcp_study *s, const char
     r->runs = n;
     r->row  = mcp_calloc((size_t)n * (size_t)s->trials + 1, sizeof *r->row);
     if (!r->row) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the rows of %d runs", n);
-    for (int v = 0; v < s->variants; v++)
+    for (int v = 0; v < s->variants; v++) {
+        int first = -1, seed = -1, variant; /* seeds that wait, one after the other */
         for (int i = v; i < n; i += s->variants) {
-            int       variant, seed;
-            mcp_error why = {MCP_OK, ""};
-            mcp_study_at(s, i, &variant, &seed);
             char *folder = mcp_study_folder(s, out, i);
             if (!folder) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the rows of %d runs", n);
-            if (!mcp_study_done(s, out, i)) {
-                char *note = mcp_sprintf("%s.failed.txt", folder), *text = NULL;
-                if (note) mcp_file_read(note, &text, NULL, NULL);
-                mcp_text_add(&r->trouble, "%s, seed %d: %s\n", s->variant[v].name, seed, text ? text : "not finished");
-                mcp_free(text);
-                mcp_free(note);
-                r->unfinished++;
-            } else if (run_rows(r, s, folder, variant, seed, &why) != MCP_OK) {
-                mcp_text_add(&r->trouble, "%s, seed %d: %s\n", s->variant[v].name, seed, why.text);
-                r->unfinished++;
+            if (collect_run(r, s, out, folder, i)) {
+                tell(r, s->variant[v].name, first, seed, "not finished");
+                first = -1;
+            } else {
+                mcp_study_at(s, i, &variant, &seed);
+                if (first < 0) first = seed;
             }
             mcp_free(folder);
         }
+        tell(r, s->variant[v].name, first, seed, "not finished");
+    }
     return MCP_OK;
 }
 

@@ -103,4 +103,6 @@ if command -v mpirun > /dev/null && "$MCPILCO" machine | grep -qi 'mpi.*yes'; th
 else
     echo "no MPI: that part is left out"
 fi
+"$MCPILCO" study s.yaml --out none --table > none.txt 2>&1 || true
+grep -q '^a, seeds 1 to 2: not finished$' none.txt || fail "runs that wait are not told in one line: $(cat none.txt)"
 echo ok
