@@ -142,7 +142,8 @@ static mcp_status run_starts(search *q, const mcp_gp_settings *s, mcp_gp_info *i
     }
     info->evaluations = q->evaluations;
     if (info->starts > 0) return MCP_OK;
-    return st != MCP_OK ? st : mcp_fail(err, MCP_ERR_NUMERIC, "gp: no start of the training gave a finite likelihood");
+    return st != MCP_OK ? st : mcp_fail(err, MCP_ERR_NUMERIC, "gp: no start of the training gave a finite likelihood; look for outliers in the data, "
+                                             "or raise the floor of the noise");
 }
 
 mcp_status mcp_gp_train(mcp_gp *gp, const mcp_gp_settings *s, mcp_gp_info *info, mcp_error *err)

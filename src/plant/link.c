@@ -50,7 +50,8 @@ static mcp_status lost(mcp_link *l, const char *why, mcp_error *err)
                 l->child = 0;
                 if (WIFSIGNALED(status))
                     return mcp_fail(err, MCP_ERR_PLANT, "%s was killed by signal %d (%s)", l->what, WTERMSIG(status), strsignal(WTERMSIG(status)));
-                return mcp_fail(err, MCP_ERR_PLANT, "%s exited with status %d", l->what, WEXITSTATUS(status));
+                return mcp_fail(err, MCP_ERR_PLANT, "%s exited with status %d; what it wrote to standard error may say why", l->what,
+                                WEXITSTATUS(status));
             }
             nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
         }
@@ -63,7 +64,7 @@ mcp_status mcp_link_send(mcp_link *l, const char *text, double deadline, mcp_err
     size_t n = strlen(text), sent = 0;
     if (l->out < 0) return mcp_fail(err, MCP_ERR_PLANT, "%s is closed", l->what);
     while (sent < n) {
-        if (!wait_for(l->out, POLLOUT, deadline)) return mcp_fail(err, MCP_ERR_PLANT, "%s takes no more text: the plant does not read", l->what);
+        if (!wait_for(l->out, POLLOUT, deadline)) return mcp_fail(err, MCP_ERR_PLANT, "%s takes no more text: the plant does not read; is it busy or stopped?", l->what);
         ssize_t k = l->socket ? send(l->out, text + sent, n - sent, MSG_NOSIGNAL | MSG_DONTWAIT) : write(l->out, text + sent, n - sent);
         if (k >= 0) {
             if (l->kind == MCP_LINK_DATAGRAM) return MCP_OK;

@@ -112,7 +112,7 @@ static mcp_status open_net(mcp_link *l, const char *address, int type, double ti
         if (l->in < 0) why = errno;
     }
     freeaddrinfo(found);
-    if (l->in < 0) return mcp_fail(err, MCP_ERR_PLANT, "%s cannot be reached: %s", l->what, strerror(why));
+    if (l->in < 0) return mcp_fail(err, MCP_ERR_PLANT, "%s cannot be reached: %s; start the plant first, and see its address", l->what, strerror(why));
     l->out = l->in;
     return MCP_OK;
 }
@@ -154,7 +154,7 @@ mcp_status mcp_link_serial(mcp_link *l, const char *device, int baud, mcp_error 
     if (fd < 0) return mcp_fail(err, MCP_ERR_PLANT, "%s cannot be opened: %s", l->what, strerror(errno));
     if (tcgetattr(fd, &t)) {
         close(fd);
-        return mcp_fail(err, MCP_ERR_PLANT, "%s is not a serial line", l->what);
+        return mcp_fail(err, MCP_ERR_PLANT, "%s is not a serial line; plant.serial names a device like /dev/ttyUSB0", l->what);
     }
     cfmakeraw(&t);
     t.c_cflag |= CLOCAL | CREAD;

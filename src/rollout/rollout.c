@@ -261,8 +261,8 @@ mcp_status mcp_rollout_run(mcp_rollout *r, const double *theta, double dropout, 
     for (int j = 0; j < r->shape.set.particles; j++) result->bad += r->bad[j];
     int bad = result->gradient && !result->bad ? gradient(r, theta, result->gradient) : 0;
     if (result->bad)
-        return mcp_fail(err, MCP_ERR_NUMERIC, "%d of %d particles reached a state or cost that is not a finite number", result->bad,
-                        r->shape.set.particles);
+        return mcp_fail(err, MCP_ERR_NUMERIC, "%d of %d particles reached a state or cost that is not a finite number; look in the task's "
+                        "expressions for divisions, roots and logarithms that fail far from the goal", result->bad, r->shape.set.particles);
     if (bad) return mcp_fail(err, MCP_ERR_NUMERIC, "the gradient has %d entries that are not finite numbers", bad);
     return MCP_OK;
 }

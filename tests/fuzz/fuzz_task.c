@@ -1,6 +1,5 @@
 /* Any bytes as a task file: refused with a sentence, or read, dumped and freed. Built with -DMCP_FUZZ=ON (clang); run as
- * fuzz_task -max_total_time=60 -detect_leaks=0 tasks/ (the shipped tasks are good seeds; libfyaml 0.7 keeps a few bytes when a
- * long quoted text is not closed). */
+ * fuzz_task -max_total_time=60 CORPUS tasks/ (the shipped tasks are good seeds; what is new goes into CORPUS). */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +8,14 @@
 #include "math/arena.h"
 #include "task/task.h"
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int         LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+const char *__lsan_default_suppressions(void);
+
+/* libfyaml 0.7 keeps a few bytes when some long quoted texts are not closed. Leaks of ours are still found. */
+const char *__lsan_default_suppressions(void)
+{
+    return "leak:libfyaml.so\n";
+}
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
