@@ -315,7 +315,7 @@ static void print_variant(mcp_text *out, const mcp_study *s, const mcp_study_res
         if (c.evaluated) mcp_text_add(out, "   %6d of %6d (%3.0f %%)", c.evaluated_ok, c.evaluated, 100.0 * c.evaluated_ok / c.evaluated);
         else mcp_text_add(out, "   %23s", "");
         mcp_text_add(out, "   %6.2f (%.2f - %.2f)", c.cost[1], c.cost[0], c.cost[2]);
-        mcp_text_add(out, "   %6.2f (%.2f - %.2f)   %5.2f   %6.2f\n", c.metric[1], c.metric[0], c.metric[2], c.model_s, c.optimise_s);
+        mcp_text_add(out, "   %6.4g (%.3g - %.3g)   %5.2f   %6.2f\n", c.metric[1], c.metric[0], c.metric[2], c.model_s, c.optimise_s);
     }
     mcp_text_add(out, "  solved by %d of %d seeds", t.solved, t.runs);
     if (isfinite(t.first_median)) mcp_text_add(out, "; median: in trial %g, from %.1f s of data", t.first_median, t.data_median);
