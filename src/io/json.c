@@ -130,7 +130,7 @@ json_t *mcp_json_text(const char *s)
     return v;
 }
 
-double mcp_json_double(const json_t *v, double otherwise)
+static double to_double(const json_t *v, double otherwise)
 {
     if (json_is_number(v)) return json_number_value(v);
     if (json_is_null(v)) return NAN;
@@ -141,7 +141,7 @@ double mcp_json_double(const json_t *v, double otherwise)
 
 double mcp_json_get_double(const json_t *object, const char *key, double otherwise)
 {
-    return mcp_json_double(json_object_get(object, key), otherwise);
+    return to_double(json_object_get(object, key), otherwise);
 }
 
 int mcp_json_get_int(const json_t *object, const char *key, int otherwise)
@@ -163,8 +163,8 @@ int mcp_json_get_numbers(const json_t *object, const char *key, int n, double *v
     if (!json_is_array(a) || json_array_size(a) != (size_t)n) return 0;
     for (int i = 0; i < n; i++) {
         const json_t *x = json_array_get(a, (size_t)i);
-        if (json_is_string(x) ? isnan(mcp_json_double(x, NAN)) : !json_is_number(x) && !json_is_null(x)) return 0;
-        v[i] = mcp_json_double(x, NAN);
+        if (json_is_string(x) ? isnan(to_double(x, NAN)) : !json_is_number(x) && !json_is_null(x)) return 0;
+        v[i] = to_double(x, NAN);
     }
     return 1;
 }

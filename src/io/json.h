@@ -16,8 +16,7 @@ char      *mcp_json_line(const json_t *root); /* on one line, without the newlin
 json_t *mcp_json_number(double v);
 json_t *mcp_json_numbers(int n, const double *v);
 json_t *mcp_json_text(const char *s); /* bytes that are not UTF-8 become '?' */
-/* Reading back: the number behind key (or in v itself), otherwise what is given. */
-double      mcp_json_double(const json_t *v, double otherwise);
+/* Reading back: what is behind key, otherwise what is given. */
 double      mcp_json_get_double(const json_t *object, const char *key, double otherwise);
 int         mcp_json_get_int(const json_t *object, const char *key, int otherwise);
 const char *mcp_json_get_text(const json_t *object, const char *key, const char *otherwise);

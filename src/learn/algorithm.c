@@ -94,19 +94,14 @@ static const mcp_algorithm algorithms[] = {
     {"black-drops", "CMA-ES on the cost of sampled rollouts", 1, 1, mcp_blackdrops_check, mcp_blackdrops_improve},
 };
 
-const mcp_algorithm *mcp_algorithm_at(int i)
-{
-    return i >= 0 && i < (int)(sizeof algorithms / sizeof *algorithms) ? &algorithms[i] : NULL;
-}
-
 const mcp_algorithm *mcp_algorithm_find(const char *name, mcp_error *err)
 {
     char   list[256] = "";
     size_t used = 0;
-    for (int i = 0; mcp_algorithm_at(i); i++) {
-        const char *have = mcp_algorithm_at(i)->name;
+    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
+        const char *have = algorithms[i].name;
         size_t      n = strlen(have);
-        if (!strcmp(have, name)) return mcp_algorithm_at(i);
+        if (!strcmp(have, name)) return &algorithms[i];
         if (used + n + 3 < sizeof list) {
             if (used) memcpy(list + used, ", ", 2), used += 2;
             memcpy(list + used, have, n + 1), used += n;

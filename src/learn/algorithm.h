@@ -4,8 +4,7 @@
 
 #include "baseline/algorithm.h"
 
-/* NULL, and a sentence that names the nearest one, when there is none of that name. */
+/* NULL, and a sentence that lists those there are, when there is none of that name. */
 const mcp_algorithm *mcp_algorithm_find(const char *name, mcp_error *err);
-const mcp_algorithm *mcp_algorithm_at(int i); /* NULL past the last */
 
 #endif

@@ -71,11 +71,6 @@ mcp_run_item *mcp_run_trial(const mcp_run *r, int number)
     return number >= 1 && number <= mcp_run_trials(r) ? r->item[r->explored + number - 1] : NULL;
 }
 
-mcp_run_item *mcp_run_exploration(const mcp_run *r, int number)
-{
-    return number >= 1 && number <= r->explored ? r->item[number - 1] : NULL;
-}
-
 double *mcp_run_outcome(const mcp_run_item *it)
 {
     const mcp_trial *t = it->trial;

@@ -59,7 +59,6 @@ void       mcp_run_item_free(mcp_run_item *it);
 mcp_status mcp_run_add(mcp_run *r, mcp_run_item *it, mcp_error *err);
 int        mcp_run_trials(const mcp_run *r);                   /* policy trials done */
 mcp_run_item *mcp_run_trial(const mcp_run *r, int number);     /* policy trial; NULL = none */
-mcp_run_item *mcp_run_exploration(const mcp_run *r, int number);
 /* The GPs that policy trial `number` was learned with, from its model.json and the data before it. */
 mcp_status mcp_run_model(mcp_fit **out, const mcp_run *r, int number, mcp_pool *pool, mcp_error *err);
 /* [samples][nx]: the truth where the plant tells it, else the smoothed state, else what the observer saw; mcp_free it. */

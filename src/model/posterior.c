@@ -374,5 +374,4 @@ void mcp_posterior_free(mcp_posterior *p)
 
 int    mcp_posterior_points(const mcp_posterior *p) { return p->m; }
 int    mcp_posterior_variance_points(const mcp_posterior *p) { return p->mv; }
-int    mcp_posterior_features(const mcp_posterior *p) { return p->features; }
 double mcp_posterior_noise_var(const mcp_posterior *p) { return p->s2; }

@@ -47,7 +47,6 @@ mcp_status mcp_posterior_create(mcp_posterior **out, const mcp_gp *gp, const mcp
 void       mcp_posterior_free(mcp_posterior *p);
 int        mcp_posterior_points(const mcp_posterior *p);
 int        mcp_posterior_variance_points(const mcp_posterior *p); /* rows of Q */
-int        mcp_posterior_features(const mcp_posterior *p); /* rows of F */
 double     mcp_posterior_noise_var(const mcp_posterior *p);
 
 /* Doubles of tape that forward writes and backward reads, for stride ld. */

@@ -394,19 +394,10 @@ double         mcp_cmaes_effort(const mcp_cmaes *c) { return c->effort; }
 mcp_cmaes_stop mcp_cmaes_stopped(const mcp_cmaes *c) { return c->stop; }
 const double  *mcp_cmaes_mean(const mcp_cmaes *c) { return c->mean; }
 double         mcp_cmaes_sigma(const mcp_cmaes *c) { return c->sigma; }
-int            mcp_cmaes_generation(const mcp_cmaes *c) { return c->generation; }
 long           mcp_cmaes_evaluations(const mcp_cmaes *c) { return c->evaluations; }
 
 const double *mcp_cmaes_best(const mcp_cmaes *c, double *f)
 {
     if (f) *f = c->best_f;
     return c->best;
-}
-
-const char *mcp_cmaes_stop_text(mcp_cmaes_stop s)
-{
-    static const char *const text[] = {"still going", "values no longer differ", "steps became too small to matter",
-                                       "a step no longer changes the centre", "the covariance is badly conditioned",
-                                       "no progress in the last generations"};
-    return text[s];
 }

@@ -53,11 +53,9 @@ int    mcp_cmaes_reevaluations(const mcp_cmaes *c);
 double mcp_cmaes_effort(const mcp_cmaes *c);
 
 mcp_cmaes_stop mcp_cmaes_stopped(const mcp_cmaes *c);
-const char    *mcp_cmaes_stop_text(mcp_cmaes_stop s);
 const double  *mcp_cmaes_mean(const mcp_cmaes *c);          /* n: centre of the distribution: the answer under noise */
 const double  *mcp_cmaes_best(const mcp_cmaes *c, double *f); /* n: best value told so far, over all restarts         */
 double         mcp_cmaes_sigma(const mcp_cmaes *c);
-int            mcp_cmaes_generation(const mcp_cmaes *c);    /* since the last restart */
 long           mcp_cmaes_evaluations(const mcp_cmaes *c);   /* candidates told, second evaluations included, all restarts */
 
 #endif

@@ -16,7 +16,6 @@ const mcp_param_group *mcp_program_group(const mcp_program *p, int i)
 }
 
 const char *mcp_program_output_name(const mcp_program *p, int i) { return p->output_name[i]; }
-const char *mcp_program_input_name(const mcp_program *p, int i) { return p->input_name[i]; }
 
 static void add_reg(mcp_text *t, const mcp_program *p, int r)
 {

@@ -53,7 +53,6 @@ int         mcp_program_memory(const mcp_program *p);
 int         mcp_program_params(const mcp_program *p);      /* length of theta */
 int         mcp_program_activations(const mcp_program *p); /* basis activations that dropout acts on, all rbf nodes */
 const char *mcp_program_output_name(const mcp_program *p, int i);
-const char *mcp_program_input_name(const mcp_program *p, int i);
 char       *mcp_program_listing(const mcp_program *p); /* the compiled steps as text, mcp_free it; NULL = no memory */
 
 /* theta is made of groups: first one per param(), then, net by net, three per rbf node (weights [output][basis], centres [basis][feature],

@@ -36,7 +36,6 @@ void mcp_report_observer(mcp_text *out, const mcp_run *r, const mcp_observer_che
 void mcp_report_forecast(mcp_text *out, const mcp_run *r);
 void mcp_report_diagnosis(mcp_text *out, const mcp_run *r, const mcp_model_check *m, const mcp_observer_check *o);
 void mcp_report_animation(mcp_text *out, const mcp_run *r);
-void mcp_report_settings(mcp_text *out, const mcp_run *r);
 
 /* Single charts, used on the page and as figures. */
 void mcp_chart_state(mcp_plot *p, const mcp_run *r, const mcp_run_item *it, int state);

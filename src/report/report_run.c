@@ -7,7 +7,7 @@
 #include "math/arena.h"
 #include "report/parts.h"
 
-void mcp_report_settings(mcp_text *out, const mcp_run *r)
+static void settings(mcp_text *out, const mcp_run *r)
 {
     char *text = NULL, *path = mcp_sprintf("%s/task.yaml", r->folder);
     mcp_page_section(out, "settings", "Settings and how to reproduce");
@@ -73,7 +73,7 @@ mcp_status mcp_report_run(const char *folder, char **html, mcp_error *err)
     mcp_report_forecast(&out, r);
     mcp_report_model(&out, r, &model);
     mcp_report_observer(&out, r, &observer);
-    mcp_report_settings(&out, r);
+    settings(&out, r);
     mcp_page_end(&out);
     mcp_model_check_free(&model);
     mcp_run_free(r);

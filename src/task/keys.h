@@ -61,7 +61,6 @@ struct mcp_reader {
 mcp_status mcp_keys_read(mcp_reader *r, mcp_yaml *map, const mcp_key *table, void *base);
 /* The same for a value that may be a plain scalar standing for table's key `shorthand`. */
 mcp_status mcp_keys_read_short(mcp_reader *r, mcp_yaml *n, const mcp_key *table, const char *shorthand, void *base);
-mcp_status mcp_key_read(mcp_reader *r, mcp_yaml *n, const mcp_key *key, void *base);
 
 /* Pieces for KEY_OWN readers. */
 mcp_status mcp_read_number(mcp_reader *r, mcp_yaml *n, const mcp_key *key, double *out); /* range of key; NULL: any */

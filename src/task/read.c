@@ -224,7 +224,7 @@ static mcp_status read_choice(mcp_reader *r, mcp_yaml *n, const mcp_key *key, in
     return mcp_read_fail(r, n, want);
 }
 
-mcp_status mcp_key_read(mcp_reader *r, mcp_yaml *n, const mcp_key *key, void *base)
+static mcp_status read_key(mcp_reader *r, mcp_yaml *n, const mcp_key *key, void *base)
 {
     char      *p = (char *)base + key->offset;
     double     v = 0.0;
@@ -334,7 +334,7 @@ mcp_status mcp_keys_read(mcp_reader *r, mcp_yaml *map, const mcp_key *table, voi
             if ((st = mcp_fill(r, map, k->name, k->fallback)) != MCP_OK) return st;
             n = map->last;
         }
-        if (n && (st = mcp_key_read(r, n, k, base)) != MCP_OK) return st;
+        if (n && (st = read_key(r, n, k, base)) != MCP_OK) return st;
     }
     return MCP_OK;
 }
