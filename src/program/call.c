@@ -199,7 +199,7 @@ static int parse_mlp(mcp_parser *p, size_t at)
 static int parse_fixed(mcp_parser *p, size_t at, int f)
 {
     const char *name = functions[f].name;
-    int         arg[ARGS], n = parse_args(p, name, arg);
+    int         arg[ARGS] = {0}, n = parse_args(p, name, arg);
     if (p->status != MCP_OK) return 0;
     int many = functions[f].op == OP_MIN || functions[f].op == OP_MAX;
     if (many && n < 2) return mcp_parser_fail(p, at, "%s takes 2 or more arguments, found %d", name, n);
