@@ -278,7 +278,7 @@ static mcp_status run(search *s, int warm, mcp_error *err)
     mcp_status                  st = incumbent ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the policy");
     mcp_rollout_settings        r = {.particles = s->set->particles, .steps = q->system->steps, .block = s->set->block,
                                      .true_state = q->true_state, .noisy = q->system->task->model.noisy,
-                                     .adjoint_clip = s->set->adjoint_clip};
+                                     .single = s->set->precision, .adjoint_clip = s->set->adjoint_clip};
     if (st == MCP_OK && !warm) st = fresh(s);
     if (st == MCP_OK) memcpy(incumbent, s->theta, (size_t)s->params * sizeof *incumbent);
     if (st == MCP_OK) st = mcp_models_create(&models, q, s->theta, err);

@@ -22,8 +22,8 @@ void mcp_program_forward(const mcp_program *p, mcp_isa level, const double *thet
                          const double *mem, const uint8_t *keep, double keep_scale, double *tape, double *out, double *next)
 {
     mcp_run c = {.p = p, .theta = theta, .first = first != 0, .n = n, .ld = ld, .in = in, .mem = mem, .keep = keep,
-                 .keep_scale = keep_scale, .tape = tape, .out = out, .next = next};
-    MCP_ISA_PICK(level, mcp_batch_forward)(&c);
+                 .keep_scale = keep_scale, .tape = tape, .out = out, .next = next, .single = (level & MCP_SINGLE) != 0};
+    MCP_ISA_PICK((level & ~MCP_SINGLE), mcp_batch_forward)(&c);
 }
 
 void mcp_program_backward(const mcp_program *p, mcp_isa level, const double *theta, int first, int n, int ld, const double *in,
@@ -32,8 +32,8 @@ void mcp_program_backward(const mcp_program *p, mcp_isa level, const double *the
 {
     mcp_run c = {.p = p, .theta = theta, .first = first != 0, .n = n, .ld = ld, .in = in, .mem = mem, .keep = keep,
                  .keep_scale = keep_scale, .tape = (double *)tape, .out_bar = out_bar, .next_bar = next_bar, .scratch = scratch,
-                 .in_bar = in_bar, .mem_bar = mem_bar, .sums = sums, .sums_stride = sums_stride};
-    MCP_ISA_PICK(level, mcp_batch_backward)(&c);
+                 .in_bar = in_bar, .mem_bar = mem_bar, .sums = sums, .sums_stride = sums_stride, .single = (level & MCP_SINGLE) != 0};
+    MCP_ISA_PICK((level & ~MCP_SINGLE), mcp_batch_backward)(&c);
 }
 
 void mcp_rbf_scale(const mcp_net_code *net, const double *theta, double *scale, double *shift)

@@ -245,7 +245,8 @@ void MCP_ISA_FN(mcp_batch_forward)(const mcp_run *c)
         } else if (s->op == OP_NET) {
             mcp_net_run r;
             net_run(c, s->a, &r);
-            if (r.net->net.kind == MCP_NET_RBF) MCP_ISA_FN(mcp_rbf_forward)(&r);
+            if (r.net->net.kind == MCP_NET_RBF && c->single) MCP_ISA_FN(mcp_rbf_forward_single)(&r);
+            else if (r.net->net.kind == MCP_NET_RBF) MCP_ISA_FN(mcp_rbf_forward)(&r);
             else MCP_ISA_FN(mcp_mlp_forward)(&r);
         } else if (mcp_op_binary(s->op)) {
             forward_binary(s->op, c->n, value(c, s->a), value(c, s->b), y);
@@ -300,7 +301,8 @@ static void net_backward(const mcp_run *c, int i)
     r.sums        = c->sums ? c->sums + r.net->sums : NULL;
     r.sums_stride = c->sums_stride;
     r.scratch     = c->scratch + (size_t)c->p->rows * (size_t)c->ld;
-    if (r.net->net.kind == MCP_NET_RBF) MCP_ISA_FN(mcp_rbf_backward)(&r);
+    if (r.net->net.kind == MCP_NET_RBF && c->single) MCP_ISA_FN(mcp_rbf_backward_single)(&r);
+    else if (r.net->net.kind == MCP_NET_RBF) MCP_ISA_FN(mcp_rbf_backward)(&r);
     else MCP_ISA_FN(mcp_mlp_backward)(&r);
 }
 

@@ -5,7 +5,7 @@
  *
  * Batch: a register is a row of ld lanes. Inputs and memory are read where the caller has them, all else is on the tape:
  *   tape     [rows]                     computed registers, outputs of nets
- *            [net rows]                 per rbf: scaled features [D], kept activations [n]; per mlp: hidden units
+ *            [net rows]                 per rbf: scaled features [D], kept activations [padded]; per mlp: hidden units
  *   scratch  [rows]                     their adjoints
  *            [net scratch]              largest need of one net */
 #ifndef MCP_CODE_H

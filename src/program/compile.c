@@ -77,8 +77,8 @@ static void add_rbf(mcp_program *p, int i, int number)
     p->activations += bases;
     p->sums += (K + 1 + D) * n->padded + mcp_pad_lanes(D);
     n->tape_row = p->tape_rows;
-    p->tape_rows += D + bases;
-    size_t fixed = (size_t)n->padded * (size_t)D;
+    p->tape_rows += D + n->padded; /* enough for both precisions */
+    size_t fixed = (size_t)n->padded * (size_t)(D + K + MCP_LANES);
     if (p->net_scratch < fixed) p->net_scratch = fixed;
 }
 

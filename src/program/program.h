@@ -76,6 +76,9 @@ int mcp_program_net_features(const mcp_program *p, int node);
 void mcp_program_net_inputs(const mcp_program *p, int node, const double *theta, int first, const double *in,
                             const double *mem, double *features, double *work);
 
+/* Or-ed to the level of a batch run and of its adjoint: rbf nets in single precision, all else stays double. */
+#define MCP_SINGLE 0x100
+
 /* Batch run of one sample: n lanes, stride ld. in [input][ld], mem [slot][ld], out [output][ld], next [slot][ld].
  * first != 0 at the first sample (mem is then ignored). keep: [activation][ld] bytes 0/1 or NULL (no dropout); kept
  * activations are multiplied by keep_scale. tape: mcp_program_tape doubles, read by backward. */

@@ -8,6 +8,7 @@ typedef struct {
     const mcp_program *p;
     const double      *theta;
     int                first, n, ld;
+    int                single; /* rbf nets in single precision */
     const double      *in, *mem;
     const uint8_t     *keep;
     double             keep_scale;
@@ -39,6 +40,8 @@ MCP_ISA_DECLARE(void, mcp_batch_forward, (const mcp_run *c));
 MCP_ISA_DECLARE(void, mcp_batch_backward, (const mcp_run *c));
 MCP_ISA_DECLARE(void, mcp_rbf_forward, (const mcp_net_run *c));
 MCP_ISA_DECLARE(void, mcp_rbf_backward, (const mcp_net_run *c));
+MCP_ISA_DECLARE(void, mcp_rbf_forward_single, (const mcp_net_run *c));
+MCP_ISA_DECLARE(void, mcp_rbf_backward_single, (const mcp_net_run *c));
 MCP_ISA_DECLARE(void, mcp_mlp_forward, (const mcp_net_run *c));
 MCP_ISA_DECLARE(void, mcp_mlp_backward, (const mcp_net_run *c));
 

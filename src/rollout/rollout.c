@@ -71,7 +71,7 @@ static mcp_status check(const mcp_system *s, const mcp_rollout_settings *r, mcp_
 
 static void shape_make(mcp_shape *k, const mcp_system *s, mcp_posterior *const *posterior, const mcp_rollout_settings *r)
 {
-    *k = (mcp_shape){.system = s, .posterior = posterior, .set = *r, .level = mcp_isa_level(), .nx = s->nx, .nu = s->nu,
+    *k = (mcp_shape){.system = s, .posterior = posterior, .set = *r, .level = mcp_isa_level() | (r->single ? MCP_SINGLE : 0), .nx = s->nx, .nu = s->nu,
                      .ny = s->ny, .nf = s->nf, .ngp = s->ngp, .T = r->steps};
     k->program[SENSOR] = r->true_state ? NULL : s->sensor;
     k->program[CONTROLLER] = r->true_state ? s->policy_true : s->controller;

@@ -44,6 +44,9 @@ const mcp_key mcp_optimise_table[] = {
               "optimised as well and the better of both goes on; 0 = never"},
     {"warm_start", KEY_FLAG, AT(warm_start), .fallback = "yes", .about = "begin from the policy of the trial before"},
     {"antithetic", KEY_FLAG, AT(antithetic), .fallback = "no", .about = "draw noise in pairs of opposite sign"},
+    {"precision", KEY_CHOICE, AT(precision), .choices = "double|mixed", .fallback = "double",
+     .about = "mixed: the policy's basis functions in single precision while it is optimised; faster, and off by far less than the "
+              "particles' noise. The model's variance is always double"},
     {"block", KEY_INT, AT(block), 0, 100000, .fallback = "0",
      .about = "particles worked on together; 0 = chosen by cache size. Does not change the result"},
     {"beta1", KEY_NUMBER, AT(beta1), 0, 1, OPEN_HI, .fallback = "0.9", .about = "Adam: decay of the mean gradient"},

@@ -169,6 +169,7 @@ typedef struct {
     int    second_try;     /* from this trial on a fresh policy too when the warm start leads nowhere; 0: never */
     int    warm_start;
     int    antithetic;
+    int    precision; /* 0 double; 1 mixed: the policy's basis functions in single precision */
     int    block; /* particles a block, 0 = automatic */
     double beta1, beta2, epsilon;
     double weight_rate; /* learning-rate factor of rbf weights */

@@ -1,0 +1,121 @@
+/* bench_more.c - bench step --scaling and --seeds: what threads give, and what mixed precision costs in accuracy. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "bench_problem.h"
+#include "math/arena.h"
+#include "math/peak.h"
+
+typedef struct {
+    double rate[64]; /* multiply-adds of each thread, per second */
+} spins;
+
+static void spin(void *context, int task, int worker)
+{
+    spins *s = context;
+    double sink, start = bench_now(), work = 0.0;
+    (void)worker;
+    do work += mcp_peak_run(mcp_isa_level(), 20000, &sink);
+    while (bench_now() - start < 4e-3);
+    s->rate[task] = work / (bench_now() - start);
+}
+
+/* How many times one core the threads are, by a loop that never leaves the registers: less than their number where virtual cores
+ * share real ones, or others work too. No program can gain more. */
+static double whole_cores(mcp_pool *pool, int threads)
+{
+    spins  alone, all;
+    double sum = 0.0;
+    spin(&alone, 0, 0);
+    mcp_pool_run(pool, threads, spin, &all);
+    for (int i = 0; i < threads; i++) sum += all.rate[i];
+    return sum / alone.rate[0];
+}
+
+static int ascending(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+static double median(double *x, size_t n)
+{
+    qsort(x, n, sizeof *x, ascending);
+    return x[n / 2];
+}
+
+/* In turns, so that what else happens on the machine meets both alike; ratios of neighbours, and their median. */
+mcp_status bench_scaling(bench_problem *b, const bench_request *q, mcp_error *err)
+{
+    if (q->threads < 2 || q->threads > 64) return mcp_fail(err, MCP_ERR_ARG, "--scaling compares one thread with 2 to 64: give --threads");
+    size_t       n = (size_t)(q->repeats ? q->repeats : 31);
+    double      *one = mcp_calloc(4 * n, sizeof *one), *many = one + n, *ratio = many + n, *cores = ratio + n, J;
+    mcp_rollout *single = NULL;
+    mcp_status   st = one ? bench_rollout(&single, b, q, q->single, NULL, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
+    for (size_t k = 0; k < n + 1 && st == MCP_OK; k++) { /* the first turn warms up */
+        size_t at = k ? k - 1 : 0;
+        double t0 = bench_now();
+        st = bench_gradient(b, single, q, (uint32_t)k, &J, b->gradient, err);
+        double t1 = bench_now();
+        if (st == MCP_OK) st = bench_gradient(b, b->rollout, q, (uint32_t)k, &J, b->gradient, err);
+        one[at] = 1e3 * (t1 - t0);
+        many[at] = 1e3 * (bench_now() - t1);
+        ratio[at] = one[at] / many[at];
+        cores[at] = whole_cores(b->pool, q->threads);
+    }
+    if (st == MCP_OK) {
+        double r = median(ratio, n), c = median(cores, n), best = ratio[n - 1], t = median(one, n), m = median(many, n);
+        if (q->json)
+            printf("{\"data\": %d, \"threads\": %d, \"ms_one\": %.4f, \"ms_threads\": %.4f, \"speedup\": %.4f, \"speedup_best\": %.4f, "
+                   "\"whole_cores\": %.4f, \"turns\": %zu}\n", q->data, q->threads, t, m, r, best, c, n);
+        else
+            printf("%d threads: %.2f times faster than one (%.2f and %.2f ms; best turn %.2f; medians of %zu turns); multiply-adds alone: %.2f times\n",
+                   q->threads, r, m, t, best, n, c);
+    }
+    mcp_rollout_free(single);
+    mcp_free(one);
+    return st;
+}
+
+/* Norm of the difference. */
+static double distance(int n, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sqrt(sum);
+}
+
+mcp_status bench_precision(bench_problem *b, const bench_request *q, mcp_error *err)
+{
+    const size_t S = (size_t)q->seeds, P = (size_t)b->params;
+    double      *g = mcp_calloc(S * P + 2 * P + S, sizeof *g), *mean = g + S * P, *h = mean + P, *J = h + P;
+    double       J_mean = 0.0, J_var = 0.0, g_var = 0.0, J_off = 0.0, g_off = 0.0, Jm;
+    mcp_rollout *r[2] = {NULL, NULL};
+    mcp_status   st = g ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
+    for (int single = 0; single < 2 && st == MCP_OK; single++) st = bench_rollout(&r[single], b, q, single, b->pool, err);
+    for (size_t k = 0; k < S && st == MCP_OK; k++) {
+        st = bench_gradient(b, r[0], q, (uint32_t)k, &J[k], g + k * P, err);
+        if (st == MCP_OK) st = bench_gradient(b, r[1], q, (uint32_t)k, &Jm, h, err);
+        J_mean += J[k] / (double)S;
+        J_off = fmax(J_off, fabs(Jm - J[k]));
+        g_off = fmax(g_off, distance(b->params, g + k * P, h));
+        for (size_t i = 0; i < P; i++) mean[i] += g[k * P + i] / (double)S;
+    }
+    for (size_t k = 0; k < S && st == MCP_OK; k++) {
+        J_var += (J[k] - J_mean) * (J[k] - J_mean) / (double)(S - 1);
+        g_var += pow(distance(b->params, g + k * P, mean), 2.0) / (double)(S - 1);
+    }
+    if (st == MCP_OK && q->json)
+        printf("{\"data\": %d, \"particles\": %d, \"seeds\": %zu, \"J\": %.9g, \"J_noise\": %.6g, \"J_error\": %.6g, \"J_ratio\": %.6g, "
+               "\"gradient_noise\": %.6g, \"gradient_error\": %.6g, \"gradient_ratio\": %.6g}\n",
+               q->data, q->particles, S, J_mean, sqrt(J_var), J_off, sqrt(J_var) / J_off, sqrt(g_var), g_off, sqrt(g_var) / g_off);
+    else if (st == MCP_OK)
+        printf("%d data, %d particles, %zu draws of noise: J %.6f, standard deviation %.2g, mixed off by at most %.2g (%.0f times less)\n"
+               "gradient: standard deviation of the noise %.3g, mixed off by at most %.2g (%.0f times less)\n",
+               q->data, q->particles, S, J_mean, sqrt(J_var), J_off, sqrt(J_var) / J_off, sqrt(g_var), g_off, sqrt(g_var) / g_off);
+    for (int k = 0; k < 2; k++) mcp_rollout_free(r[k]);
+    mcp_free(g);
+    return st;
+}
