@@ -17,7 +17,7 @@ const mcp_key mcp_optimise_table[] = {
     {"stop_rule", KEY_CHOICE, AT(stop_rule), .choices = "plateau|monitor|schedule", .fallback = "plateau",
      .about = "plateau: lower the rate when the cost on a fixed noise set stops falling, keep the best policy; "
               "monitor: the smoothed cost difference of the extended paper; schedule: a fixed number of steps"},
-    {"patience", KEY_INT, AT(patience), 1, 100000, .fallback = "100",
+    {"patience", KEY_INT, AT(patience), 1, 100000, .fallback = "200",
      .about = "plateau: steps without gain before the rate is lowered"},
     {"evaluate_every", KEY_INT, AT(evaluate_every), 1, 100000, .fallback = "50",
      .about = "plateau: steps between evaluations on the fixed noise set"},
