@@ -107,6 +107,34 @@ CASE(gradient_matches_central_difference_with_two_angles_and_two_inputs) { check
 CASE(gradient_matches_central_difference_with_integrated_velocities) { check_gradient(1, 1, 1); }
 CASE(gradient_matches_central_difference_without_angles) { check_gradient(0, 1, 0); }
 
+/* An eased problem is a problem like any other: fewer steps and another W. */
+CASE(an_eased_horizon_is_its_first_steps_with_a_wider_cost)
+{
+    world  w;
+    double theta[80], grad[80], lambda[MAXF], step[T + 1], J, eased, sum = 0;
+    make(&w, 1, 1, 0, NULL);
+    for (int i = 0; i < params(&w); i++) theta[i] = 0.6 * mcp_rand_normal(&gen);
+    for (int d = 0; d < w.p.features; d++) lambda[d] = exp(theta[w.p.nu * B + B * w.p.features + d]);
+    for (int i = 0; i < 36; i++) w.W[i] *= 0.25;
+    mcp_horizon_ease(w.h, T, 1);
+    CHECK_OK(mcp_horizon_run(w.h, theta, theta + w.p.nu * B, lambda, &J, step, NULL, NULL, NULL, err));
+    for (int t = 0; t <= 2; t++) sum += step[t];
+    for (int i = 0; i < 36; i++) w.W[i] *= 4;
+    mcp_horizon_ease(w.h, 2, 0.25);
+    eased = value(&w, theta, grad);
+    CHECK_CLOSE(eased, sum, 1e-14, 0);
+    for (int i = 0; i < params(&w); i += 3) {
+        double keep = theta[i], h = 1e-5;
+        theta[i] = keep + h;
+        double up = value(&w, theta, NULL);
+        theta[i] = keep - h;
+        double down = value(&w, theta, NULL);
+        theta[i] = keep;
+        CHECK_CLOSE(grad[i], (up - down) / (2 * h), 1e-6, 1e-8);
+    }
+    drop(&w);
+}
+
 /* The search's own parameters: pseudo-targets, centres, log lengths. */
 static double value_of_targets(world *w, const double *x, double *grad)
 {
@@ -176,6 +204,7 @@ CASE(cost_of_the_start_agrees_with_sampling)
     make(&w, 1, 1, 0, NULL);
     /* cost on x alone, so that the augmented vector really is Gaussian where the cost looks */
     for (int i = 0; i < 36; i++) w.W[i] = (i / 6 < NX && i % 6 < NX) ? w.W[i] : 0;
+    mcp_horizon_ease(w.h, T, 1); /* it keeps a copy of W */
     for (int d = 0; d < MAXF; d++) lambda[d] = 1;
     CHECK_OK(mcp_horizon_run(w.h, theta, theta, lambda, &J, step, NULL, NULL, NULL, err));
     for (int i = 0; i < NX; i++)
@@ -206,6 +235,7 @@ int main(int argc, char **argv)
     RUN(gradient_matches_central_difference_with_two_angles_and_two_inputs);
     RUN(gradient_matches_central_difference_with_integrated_velocities);
     RUN(gradient_matches_central_difference_without_angles);
+    RUN(an_eased_horizon_is_its_first_steps_with_a_wider_cost);
     RUN(gradient_in_pseudo_targets_matches_central_difference);
     RUN(targets_of_weights_give_the_weights_back);
     RUN(result_is_the_same_on_1_and_3_threads);

@@ -277,6 +277,55 @@ CASE(gp_backward_matches_central_difference_at_every_level)
     }
 }
 
+/* The same functions as GPs of the library, whose kernel has no 1/2: outputs of different smoothness keep different numbers of
+ * points. */
+static void make_sparse_bank(double tolerance, double *noise)
+{
+    double      X[GN * GD], Y[GE * GN], hyper[GD + 2];
+    mcp_kernel *kernel = NULL;
+    mcp_gp     *gp[GE] = {NULL};
+    gen = mcp_rand_make(21, 0, 0, MCP_RNG_OTHER);
+    fill(GN * GD, X, 1);
+    for (int i = 0; i < GN; i++)
+        for (int e = 0; e < GE; e++) Y[e * GN + i] = sin(X[i * GD + e]) + 0.3 * X[i * GD + 3] + 0.05 * mcp_rand_normal(&gen);
+    CHECK_OK(mcp_kernel_parse(&kernel, "se", GD, GD, err));
+    for (int e = 0; e < GE; e++) {
+        for (int d = 0; d < GD; d++) hyper[1 + d] = 0.3 + 0.4 * mcp_rand_uniform(&gen) + 0.5 * M_LN2;
+        hyper[0] = 0.1 * e;
+        hyper[1 + GD] = *noise = log(0.1);
+        CHECK_OK(mcp_gp_create(&gp[e], kernel, GN, GD, X, Y + e * GN, err));
+        CHECK_OK(mcp_gp_set(gp[e], hyper, err));
+    }
+    CHECK_OK(mcp_bank_create_sparse(&bank, GE, gp, tolerance, 0, mcp_isa_level(), err));
+    bank_tape = mcp_calloc(mcp_bank_tape(bank), sizeof(double));
+    bank_scratch = mcp_calloc(mcp_bank_work(bank), sizeof(double));
+    for (int e = 0; e < GE; e++) mcp_gp_free(gp[e]);
+    mcp_kernel_free(kernel);
+}
+
+CASE(gp_moments_through_inducing_points_approach_those_of_all_data)
+{
+    double m[GD], S[GD * GD], all[64], some[64], noise;
+    int    outputs = GE + GE * GE + GD * GE;
+    make_bank(mcp_isa_level());
+    fill(GD, m, 0.5);
+    spd(GD, S, 0.2);
+    bank_f(m, S, NULL, all);
+    CHECK(mcp_bank_points(bank) == GN);
+    drop_bank();
+    make_sparse_bank(0, &noise);
+    bank_f(m, S, NULL, some);
+    for (int i = 0; i < outputs; i++) CHECK_CLOSE(some[i], all[i], 1e-8, 1e-8);
+    drop_bank();
+    make_sparse_bank(2, &noise);
+    CHECK(mcp_bank_points(bank) < GN);
+    bank_f(m, S, NULL, some);
+    for (int e = 0; e < GE; e++) CHECK_CLOSE(some[e], all[e], 0, exp(noise));
+    piece f = {GD, outputs, 0, bank_f, bank_b};
+    check_adjoint(&f, m, S, NULL, 1e-7);
+    drop_bank();
+}
+
 CASE(gp_moments_are_the_same_on_several_threads)
 {
     double    m[GD], S[GD * GD], a[64], b[64];
@@ -327,6 +376,7 @@ int main(int argc, char **argv)
     RUN(network_backward_matches_central_difference);
     RUN(network_moments_agree_with_sampling);
     RUN(gp_backward_matches_central_difference_at_every_level);
+    RUN(gp_moments_through_inducing_points_approach_those_of_all_data);
     RUN(gp_moments_are_the_same_on_several_threads);
     RUN(gp_moments_of_a_certain_input_are_the_ordinary_prediction);
     RUN(an_input_that_is_not_finite_is_an_error);

@@ -35,7 +35,7 @@ CASE(cartpole_is_recognised)
     if (!open_world(&w, comparison, NULL, 0)) return;
     REQUIRE_OK(mcp_pilco_recognise(&plan, w.system, err));
     const mcp_horizon_problem *p = &plan.p;
-    CHECK(p->nx == 4 && p->nu == 1 && p->T == 60 && p->basis == 10 && plan.metric == 0);
+    CHECK(p->nx == 4 && p->nu == 1 && p->T == 60 && p->basis == 20 && plan.metric == 0);
     CHECK(p->angles == 1 && p->angle[0] == 2);
     /* p, dp, dtheta, sin, cos, u among (p, dp, theta, dtheta, sin, cos, u) */
     static const int input[6] = {0, 1, 3, 4, 5, 6};

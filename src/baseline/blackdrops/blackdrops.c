@@ -17,13 +17,11 @@
 #include "optim/cmaes.h"
 
 enum {
-    PARTICLES = 16,      /* per set of noise */
-    EFFORT_MAX = 2,      /* sets of noise a candidate is averaged over, at most */
+    EFFORT_MAX = 1,      /* sets of noise a candidate is averaged over, at most; 1: no second evaluations */
     JUDGE_SETS = 10,     /* sets by which policies of different generations are compared */
     JUDGE_EVERY = 20,    /* generations */
-    PATIENCE = 160,      /* generations without gain before a restart or the end */
-    GENERATIONS = 800,   /* of a trial, all restarts together */
-    RACE = 160,          /* generations that a warm and a fresh start have to show which is better */
+    PATIENCE = 100,      /* generations without gain before a restart or the end */
+    RACE = 80,           /* generations that each start has to show whether it is the best */
     RESTARTS = 2,
     DRAWS = 16           /* fresh policies: their spread scales the search */
 };
@@ -34,7 +32,7 @@ static const uint32_t judge_key = 0x80000000u, second_key = 32;
 typedef struct {
     const mcp_algorithm_input *in;
     mcp_optimise_info         *info;
-    int              n, workers;      /* parameters, threads */
+    int              n, workers, generations; /* parameters, threads, most of them */
     mcp_posterior  **posterior;       /* [ngp] */
     mcp_rollout    **rollout;         /* [workers] */
     double          *scale, *start, *best, *f, *again;
@@ -136,7 +134,7 @@ static mcp_status run_strategy(search *q, mcp_cmaes *c, int until, int *generati
 {
     int        waited = 0;
     mcp_status st = MCP_OK;
-    while (st == MCP_OK && *generation < until && waited < PATIENCE && !mcp_cmaes_stopped(c) && !*stop) {
+    while (st == MCP_OK && *generation < until && *generation < q->generations && waited < PATIENCE && !mcp_cmaes_stopped(c) && !*stop) {
         int           l = mcp_cmaes_population(c), second = mcp_cmaes_reevaluations(c), sets = (int)ceil(mcp_cmaes_effort(c));
         const double *X = mcp_cmaes_ask(c);
         uint32_t      key = 64u * (uint32_t)(*generation + 1);
@@ -150,7 +148,7 @@ static mcp_status run_strategy(search *q, mcp_cmaes *c, int until, int *generati
         waited++;
         if (*generation % JUDGE_EVERY == 0 && consider(q, mcp_cmaes_mean(c))) waited = 0;
         if (q->in->progress) {
-            mcp_progress p = {.step = *generation, .steps_max = GENERATIONS, .cost = low, .best = q->best_J, .step_size = mcp_cmaes_sigma(c),
+            mcp_progress p = {.step = *generation, .steps_max = q->generations, .cost = low, .best = q->best_J, .step_size = mcp_cmaes_sigma(c),
                               .seconds = now() - q->began};
             *stop = q->in->progress(q->in->progress_context, &p);
         }
@@ -184,24 +182,28 @@ static mcp_status make_strategy(search *q, mcp_cmaes **c, const double *start, d
     return grow(q, mcp_cmaes_population(*c), err);
 }
 
-/* The last policy did not work: it may be a poor place to search from. A fresh start gets as many generations; the one with
- * the better centre goes on. */
+/* The last policy did not work, or there is none: where the search begins decides where it ends. Fresh starts get as many
+ * generations as the first one; the one with the best centre goes on. */
 static mcp_status race(search *q, mcp_cmaes **c, int *generation, int *stop, mcp_error *err)
 {
     const mcp_algorithm_input *in = q->in;
-    mcp_cmaes                 *other = NULL;
-    mcp_status                 st;
-    if ((st = run_strategy(q, *c, *generation + RACE, generation, stop, err)) != MCP_OK || *stop) return st;
-    st = mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, 0, q->start, err);
-    if (st == MCP_OK) st = make_strategy(q, &other, q->start, sigma_fresh, 0x9E3779B97F4A7C15u, err);
-    if (st == MCP_OK) st = run_strategy(q, other, *generation + RACE, generation, stop, err);
-    if (st == MCP_OK && judge(q, mcp_cmaes_mean(other)) < judge(q, mcp_cmaes_mean(*c))) {
-        mcp_cmaes *worse = *c;
-        *c = other;
-        other = worse;
+    mcp_status                 st = run_strategy(q, *c, *generation + RACE, generation, stop, err);
+    double                     J = st == MCP_OK ? judge(q, mcp_cmaes_mean(*c)) : NAN;
+    for (int k = 1; k <= in->system->task->optimise.starts && st == MCP_OK && !*stop; k++) {
+        mcp_cmaes *other = NULL;
+        st = mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, (uint32_t)k, q->start, err);
+        if (st == MCP_OK) st = make_strategy(q, &other, q->start, sigma_fresh, (uint64_t)k * 0x9E3779B97F4A7C15u, err);
+        if (st == MCP_OK) st = run_strategy(q, other, *generation + RACE, generation, stop, err);
+        double its = st == MCP_OK ? judge(q, mcp_cmaes_mean(other)) : NAN;
+        if (st == MCP_OK && !(J <= its)) {
+            mcp_cmaes *worse = *c;
+            *c = other;
+            other = worse;
+            J = its;
+        }
+        mcp_cmaes_free(other);
     }
-    consider(q, mcp_cmaes_mean(*c));
-    mcp_cmaes_free(other);
+    if (st == MCP_OK) consider(q, mcp_cmaes_mean(*c));
     return st;
 }
 
@@ -210,16 +212,16 @@ static mcp_status optimise(search *q, mcp_error *err)
     mcp_cmaes *c = NULL;
     mcp_status st = make_strategy(q, &c, q->start, q->in->warm ? sigma_warm : sigma_fresh, 0, err);
     int        generation = 0, stop = 0;
-    if (st == MCP_OK && q->in->warm && !q->in->incumbent_works) st = race(q, &c, &generation, &stop, err);
+    if (st == MCP_OK && !(q->in->warm && q->in->incumbent_works)) st = race(q, &c, &generation, &stop, err);
     for (int restart = 0; st == MCP_OK; restart++) {
-        if ((st = run_strategy(q, c, GENERATIONS, &generation, &stop, err)) != MCP_OK) break;
+        if ((st = run_strategy(q, c, q->generations, &generation, &stop, err)) != MCP_OK) break;
         consider(q, mcp_cmaes_mean(c));
-        if (restart == RESTARTS || stop || generation >= GENERATIONS) break;
+        if (restart == RESTARTS || stop || generation >= q->generations) break;
         if ((st = mcp_cmaes_restart(c, q->best, err)) == MCP_OK) st = grow(q, mcp_cmaes_population(c), err);
         q->info->restarts++;
     }
     q->info->steps = generation;
-    q->info->outcome = stop ? MCP_INTERRUPTED : generation >= GENERATIONS ? MCP_STEPS_MAX : MCP_CONVERGED;
+    q->info->outcome = stop ? MCP_INTERRUPTED : generation >= q->generations ? MCP_STEPS_MAX : MCP_CONVERGED;
     mcp_cmaes_free(c);
     return st;
 }
@@ -228,15 +230,15 @@ static mcp_status prepare(search *q, mcp_error *err)
 {
     const mcp_algorithm_input *in = q->in;
     const mcp_model_settings  *m = &in->system->task->model;
-    mcp_posterior_settings     p = {.type = (mcp_posterior_type)m->posterior, .tolerance = m->tolerance, .points_max = m->points_max};
-    mcp_rollout_settings       r = {.particles = PARTICLES, .steps = in->system->steps, .true_state = 1, .noisy = m->noisy};
+    mcp_posterior_settings     p = {.type = (mcp_posterior_type)m->posterior, .tolerance = m->tolerance, .points_max = m->points_max, .accuracy = -1};
+    mcp_rollout_settings       r = {.particles = in->system->task->optimise.rollouts, .steps = in->system->steps, .true_state = 1, .noisy = m->noisy};
     mcp_status                 st = MCP_OK;
     size_t                     n = (size_t)q->n;
     q->posterior = mcp_calloc((size_t)in->system->ngp + 1, sizeof *q->posterior);
     q->rollout = mcp_calloc((size_t)q->workers, sizeof *q->rollout);
     q->scale = mcp_calloc(3 * n, sizeof *q->scale);
-    q->info->history = mcp_calloc(GENERATIONS, sizeof(double));
-    q->info->rate_history = mcp_calloc(GENERATIONS, sizeof(double));
+    q->info->history = mcp_calloc((size_t)q->generations, sizeof(double));
+    q->info->rate_history = mcp_calloc((size_t)q->generations, sizeof(double));
     if (!q->posterior || !q->rollout || !q->scale || !q->info->history || !q->info->rate_history)
         return mcp_fail(err, MCP_ERR_MEMORY, "black-drops: out of memory");
     q->start = q->scale + n;
@@ -275,6 +277,7 @@ mcp_status mcp_blackdrops_improve(const mcp_algorithm_input *in, double *theta, 
     search     q = {.in = in, .info = info, .n = mcp_program_params(in->system->controller), .best_J = INFINITY, .began = now()};
     mcp_status st;
     q.workers = mcp_pool_threads(in->pool);
+    q.generations = in->system->task->optimise.generations;
     *info = (mcp_optimise_info){.check_cosine = NAN, .tolerance = in->system->task->model.tolerance};
     if ((st = mcp_blackdrops_check(in->system, err)) != MCP_OK) return st;
     if ((st = prepare(&q, err)) == MCP_OK && (st = find_scale(&q, err)) == MCP_OK) {

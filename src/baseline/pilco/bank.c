@@ -16,95 +16,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "baseline/pilco/bank_levels.h"
-#include "baseline/pilco/moments.h"
+#include "baseline/pilco/bank_parts.h"
 #include "baseline/pilco/small.h"
-#include "math/arena.h"
-#include "math/linalg.h"
-
-struct mcp_bank {
-    int     n, ld, D, E;
-    void (*rows)(const mcp_bank_rows_args *a);
-    void (*sums)(int ld, int D, const double *s, const double *t, double *p, double *T1, double *T2, double *T3, double *T4);
-    double *XT;     /* [D][ld], padding 0 */
-    double *inv_l2; /* [E][D] */
-    double *log_s2; /* [E] log of the signal variance */
-    double *beta;   /* [E][ld], padding 0 */
-    double *W;      /* [E][n][ld]: upper triangle of beta beta^T - (K + noise)^-1, off the diagonal doubled */
-};
-
-static size_t layout(mcp_bank *b, char *mem)
-{
-    mcp_arena a = {.base = mem, .used = sizeof *b};
-    size_t    n = (size_t)b->n, ld = (size_t)b->ld, D = (size_t)b->D, E = (size_t)b->E;
-    b->XT = mcp_arena_doubles(&a, D * ld);
-    b->inv_l2 = mcp_arena_doubles(&a, E * D);
-    b->log_s2 = mcp_arena_doubles(&a, E);
-    b->beta = mcp_arena_doubles(&a, E * ld);
-    b->W = mcp_arena_doubles(&a, E * n * ld);
-    return a.used;
-}
-
-/* K + noise and its inverse for one output; W and beta from it. */
-static mcp_status fill_output(mcp_bank *b, int e, const double *X, const double *y, const double *hyper, double *K, double *Ki,
-                              mcp_error *err)
-{
-    size_t     n = (size_t)b->n, ld = (size_t)b->ld, D = (size_t)b->D;
-    double    *il = b->inv_l2 + (size_t)e * D, *beta = b->beta + (size_t)e * ld, *W = b->W + (size_t)e * n * ld;
-    double     s2 = exp(2 * hyper[D]), noise = exp(2 * hyper[D + 1]);
-    mcp_status st;
-    for (size_t d = 0; d < D; d++) il[d] = exp(-2 * hyper[d]);
-    b->log_s2[e] = 2 * hyper[D];
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = 0; j <= i; j++) {
-            double q = 0;
-            for (size_t d = 0; d < D; d++) {
-                double r = X[i * D + d] - X[j * D + d];
-                q += r * r * il[d];
-            }
-            K[i * n + j] = K[j * n + i] = s2 * exp(-0.5 * q) + (i == j ? noise : 0);
-        }
-    if ((st = mcp_cholesky(b->n, K, b->n, err)) != MCP_OK) return st;
-    if ((st = mcp_cholesky_inverse(b->n, K, b->n, Ki, b->n, err)) != MCP_OK) return st;
-    memcpy(beta, y, n * sizeof *y);
-    mcp_cholesky_solve(b->n, K, b->n, 1, beta);
-    for (size_t i = 0; i < n; i++)
-        for (size_t j = i; j < n; j++) W[i * ld + j] = (i == j ? 1 : 2) * (beta[i] * beta[j] - Ki[i * n + j]);
-    return MCP_OK;
-}
-
-mcp_status mcp_bank_create(mcp_bank **out, int n, int D, int E, const double *X, const double *Y, const double *hyper,
-                           mcp_isa level, mcp_error *err)
-{
-    mcp_bank   shape = {.n = n, .ld = mcp_round_lanes(n), .D = D, .E = E}, *b;
-    void      *mem = NULL;
-    mcp_status st;
-    *out = NULL;
-    if (n < 1 || D < 1 || E < 1) return mcp_fail(err, MCP_ERR_ARG, "moment matching: %d points, %d inputs, %d outputs", n, D, E);
-    if ((st = mcp_block_alloc(&mem, layout(&shape, NULL), err)) != MCP_OK) return st;
-    b = mem;
-    *b = shape;
-    layout(b, mem);
-    b->rows = MCP_ISA_PICK(level, mcp_bank_rows);
-    b->sums = MCP_ISA_PICK(level, mcp_bank_sums);
-    for (int i = 0; i < n; i++)
-        for (int d = 0; d < D; d++) b->XT[d * b->ld + i] = X[i * D + d];
-    double *K = mcp_calloc(2 * (size_t)n * (size_t)n, sizeof *K);
-    if (!K) {
-        mcp_bank_free(b);
-        return mcp_fail(err, MCP_ERR_MEMORY, "moment matching: out of memory for %d points", n);
-    }
-    for (int e = 0; e < E && st == MCP_OK; e++)
-        st = fill_output(b, e, X, Y + (size_t)e * (size_t)n, hyper + (size_t)e * (size_t)(D + 2), K, K + (size_t)n * (size_t)n, err);
-    mcp_free(K);
-    if (st != MCP_OK) mcp_bank_free(b);
-    else *out = b;
-    return st;
-}
-
-void mcp_bank_free(mcp_bank *b) { mcp_block_free(b); }
-int  mcp_bank_inputs(const mcp_bank *b) { return b->D; }
-int  mcp_bank_outputs(const mcp_bank *b) { return b->E; }
 
 static size_t output_tape(const mcp_bank *b)
 {
@@ -136,8 +49,9 @@ typedef struct {
 /* Mean and input-output covariance of output a, and the sums their adjoint needs. */
 static void mean_task(const job *t, int a)
 {
-    const mcp_bank *b = t->b;
-    int             D = b->D, ld = b->ld, E = b->E;
+    const mcp_bank        *b = t->b;
+    const mcp_bank_output *o = &b->output[a];
+    int                    D = b->D, ld = o->ld, E = b->E;
     double *G = t->tape + (size_t)a * output_tape(b), *M = G + D * D, *C = M + 1, *T3 = C + D, *T4 = T3 + D * D;
     double *w = t->work + (size_t)(pairs(b) + a) * task_work(b), *tt = w, *zeta = tt + D * ld, *s = zeta + D * ld, *p = s + ld,
            *scratch = p + ld, logdet;
@@ -146,7 +60,7 @@ static void mean_task(const job *t, int a)
     t->failed[pairs(b) + a] = mcp_small_inverse(D, G, &logdet, scratch, NULL) != MCP_OK;
     for (int d = 0; d < D; d++) logdet += log(b->inv_l2[a * D + d]);
     for (int d = 0; d < D; d++)
-        for (int j = 0; j < ld; j++) zeta[d * ld + j] = j < b->n ? b->XT[d * ld + j] - t->m[d] : 0;
+        for (int j = 0; j < ld; j++) zeta[d * ld + j] = j < o->n ? o->XT[d * ld + j] - t->m[d] : 0;
     memset(s, 0, (size_t)ld * sizeof *s);
     memset(tt, 0, (size_t)(D * ld) * sizeof *tt);
     for (int d = 0; d < D; d++) {
@@ -156,25 +70,25 @@ static void mean_task(const job *t, int a)
         }
         for (int j = 0; j < ld; j++) s[j] += zeta[d * ld + j] * tt[d * ld + j];
     }
-    for (int j = 0; j < ld; j++) s[j] = b->beta[a * ld + j] * exp(b->log_s2[a] - 0.5 * logdet - 0.5 * s[j]);
+    for (int j = 0; j < ld; j++) s[j] = o->beta[j] * exp(b->log_s2[a] - 0.5 * logdet - 0.5 * s[j]);
     b->sums(ld, D, s, tt, p, M, C, T3, T4);
     t->M[a] = *M;
     for (int d = 0; d < D; d++) t->C[d * E + a] = C[d];
 }
 
 /* A_i = log s^2 - zeta^T u/2 + u^T T u/2 with u = il zeta; also T u as rows of g, when wanted. */
-static void fill_side(const mcp_bank *b, const double *m, const double *il, double log_s2, const double *T, double *u, double *A,
-                      double *g)
+static void fill_side(const mcp_bank_output *o, int D, const double *m, const double *il, double log_s2, const double *T, double *u,
+                      double *A, double *g)
 {
-    int D = b->D, ld = b->ld;
+    int ld = o->ld;
     memset(A, 0, (size_t)ld * sizeof *A);
     for (int d = 0; d < D; d++)
-        for (int j = 0; j < b->n; j++) {
-            double z = b->XT[d * ld + j] - m[d];
+        for (int j = 0; j < o->n; j++) {
+            double z = o->XT[d * ld + j] - m[d];
             u[d * ld + j] = il[d] * z;
             A[j] -= 0.5 * il[d] * z * z;
         }
-    for (int j = 0; j < b->n; j++) {
+    for (int j = 0; j < o->n; j++) {
         double q = 0;
         for (int d = 0; d < D; d++) {
             double s = 0;
@@ -189,10 +103,12 @@ static void fill_side(const mcp_bank *b, const double *m, const double *il, doub
 /* sum_ij P_ij and its derivatives in m and S for outputs a <= b2. */
 static void pair_task(const job *t, int k, int a, int b2)
 {
-    const mcp_bank *b = t->b;
-    int             D = b->D, ld = b->ld, n = b->n;
-    double *w = t->work + (size_t)k * task_work(b), *u = w, *v = u + D * ld, *g = v + D * ld, *Y = g + D * ld, *A = Y + D * ld + D,
-           *B = A + ld, *c = B + ld, *r = c + ld, *R = r + 3 * ld, *T = R + D * D, *Z = T + D * D, *tmp = Z + D * D,
+    const mcp_bank        *b = t->b;
+    const mcp_bank_output *oa = &b->output[a], *ob = &b->output[b2];
+    int                    D = b->D, most = b->ld, la = oa->ld, lb = ob->ld;
+    double *w = t->work + (size_t)k * task_work(b), *u = w, *v = u + D * most, *g = v + D * most, *Y = g + D * most,
+           *A = Y + D * most + D, *B = A + most, *c = B + most, *r = c + most, *P = r + most, *R = P + 2 * most, *T = R + D * D,
+           *Z = T + D * D, *tmp = Z + D * D,
            *z = tmp + 2 * D * D + D, logdet;
     double *dm = t->tape + (size_t)b->E * output_tape(b) + (size_t)k * pair_tape(b), *dS = dm + D;
     const double *ia = b->inv_l2 + a * D, *ib = b->inv_l2 + b2 * D;
@@ -207,30 +123,35 @@ static void pair_task(const job *t, int k, int a, int b2)
         for (int e = 0; e < D; e++) T[d * D + e] = 0.5 * (tmp[d * D + e] + tmp[e * D + d]);
 
     /* the sweep */
-    memset(u, 0, (size_t)(2 * D * ld) * sizeof *u);
-    fill_side(b, t->m, ia, b->log_s2[a] - 0.5 * logdet, T, u, A, g);
-    fill_side(b, t->m, ib, b->log_s2[b2], T, v, B, NULL);
-    memset(c, 0, (size_t)ld * sizeof *c);
-    mcp_bank_rows_args args = {.n = n, .ld = ld, .D = D, .A = A, .B = B, .g = g, .w = v, .r = r, .c = c, .Y = Y};
-    if (a == b2) args.weight = b->W + (size_t)a * (size_t)n * (size_t)ld, args.stride = ld, args.upper = 1;
-    else args.weight = b->beta + b2 * ld, args.factor = b->beta + a * ld;
+    memset(v, 0, (size_t)(D * lb) * sizeof *v);
+    fill_side(oa, D, t->m, ia, b->log_s2[a] - 0.5 * logdet, T, u, A, g);
+    fill_side(ob, D, t->m, ib, b->log_s2[b2], T, v, B, NULL);
+    memset(c, 0, (size_t)lb * sizeof *c);
+    mcp_bank_rows_args args = {.n = oa->n, .ld = lb, .D = D, .A = A, .B = B, .g = g, .w = v, .r = r, .c = c, .Y = Y, .P = P};
+    if (a == b2) args.weight = oa->W, args.stride = lb, args.upper = 1;
+    else args.weight = ob->beta, args.factor = oa->beta;
     b->rows(&args);
 
     /* its sums: Z = sum P z z^T/2, z = sum P z */
     double total = 0;
     memset(Z, 0, (size_t)(D * D) * sizeof *Z);
     memset(z, 0, (size_t)D * sizeof *z);
-    for (int i = 0; i < n; i++) {
+    for (int i = 0; i < oa->n; i++) {
         double f = args.factor ? args.factor[i] : 1, ri = f * r[i];
         total += ri;
         for (int d = 0; d < D; d++) {
-            double ud = u[d * ld + i], vd = v[d * ld + i];
-            z[d] += ri * ud + c[i] * vd;
+            double ud = u[d * la + i];
+            z[d] += ri * ud;
             for (int e = 0; e < D; e++)
-                Z[d * D + e] += 0.5 * (ri * ud * u[e * ld + i] + c[i] * vd * v[e * ld + i] +
-                                       f * (ud * Y[i * D + e] + u[e * ld + i] * Y[i * D + d]));
+                Z[d * D + e] += 0.5 * (ri * ud * u[e * la + i] + f * (ud * Y[i * D + e] + u[e * la + i] * Y[i * D + d]));
         }
     }
+    for (int j = 0; j < ob->n; j++)
+        for (int d = 0; d < D; d++) {
+            double vd = c[j] * v[d * lb + j];
+            z[d] += vd;
+            for (int e = 0; e < D; e++) Z[d * D + e] += 0.5 * vd * v[e * lb + j];
+        }
     t->V[a * b->E + b2] = total; /* finished in forward */
     memset(dm, 0, pair_tape(b) * sizeof *dm);
     mcp_small_add_tn(D, D, 1, 1, R, D, z, 1, dm, 1);

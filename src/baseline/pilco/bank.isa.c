@@ -99,7 +99,7 @@ ALWAYS void two_products(const mcp_bank_rows_args *a, int D, int from, const dou
 
 ALWAYS void rows(const mcp_bank_rows_args *a, int D)
 {
-    double *p0 = a->r + a->ld, *p1 = p0 + a->ld; /* two rows of P, behind r */
+    double *p0 = a->P, *p1 = p0 + a->ld;
     int     i = 0;
     for (; i + 2 <= a->n; i += 2) {
         int from = a->upper ? i / MCP_LANES * MCP_LANES : 0; /* i is even: both rows begin in the same group */

@@ -31,11 +31,12 @@ struct mcp_horizon {
     mcp_horizon_problem p;
     const mcp_bank     *bank;
     mcp_pool           *pool;
-    int                 na, nj, E;
+    int                 na, nj, E, steps;
     int                *outs; /* 0 .. nu-1 */
     slice              *tape; /* [T+1] */
     slice               bar;  /* adjoints of one step; network and bank unused */
     double             *mb, *Sb, *noisy, *scratch, *work;
+    double             *W; /* of the cost, eased */
 };
 
 static void layout_slice(const mcp_horizon *h, mcp_arena *a, slice *s, int tape)
@@ -72,6 +73,7 @@ static size_t layout(mcp_horizon *h, char *mem)
     h->mb = mcp_arena_doubles(&a, nx);
     h->Sb = mcp_arena_doubles(&a, nx * nx);
     h->noisy = mcp_arena_doubles(&a, nx * nx);
+    h->W = mcp_arena_doubles(&a, na * na);
     h->scratch = mcp_arena_doubles(&a, 4 * nj * nj + 4 * nj + 4 * na + D * D + D);
     h->work = mcp_arena_doubles(&a, mcp_bank_work(h->bank));
     return a.used;
@@ -94,8 +96,16 @@ mcp_status mcp_horizon_create(mcp_horizon **out, const mcp_horizon_problem *p, c
     *h = shape;
     layout(h, mem);
     for (int i = 0; i < p->nu; i++) h->outs[i] = i;
+    memcpy(h->W, p->W, (size_t)(h->na * h->na) * sizeof *h->W);
+    h->steps = p->T;
     *out = h;
     return MCP_OK;
+}
+
+void mcp_horizon_ease(mcp_horizon *h, int steps, double sharpness)
+{
+    h->steps = steps < 1 ? 1 : steps > h->p.T ? h->p.T : steps;
+    for (int i = 0; i < h->na * h->na; i++) h->W[i] = sharpness * h->p.W[i];
 }
 
 void mcp_horizon_free(mcp_horizon *h) { mcp_block_free(h); }
@@ -159,7 +169,7 @@ static mcp_status cost_at(mcp_horizon *h, slice *s, double *cost, mcp_error *err
 {
     const mcp_horizon_problem *p = &h->p;
     augment(p->nx, s->m, s->S, p->angles, p->angle, s->ma, s->Sa, s->Ct, h->scratch);
-    return mcp_loss_saturating(h->na, s->ma, s->Sa, p->z, p->W, cost, NULL, s->dcost_m, s->dcost_S, h->scratch, err);
+    return mcp_loss_saturating(h->na, s->ma, s->Sa, p->z, h->W, cost, NULL, s->dcost_m, s->dcost_S, h->scratch, err);
 }
 
 static mcp_status act(mcp_horizon *h, slice *s, const double *w, const double *c, const double *lambda, mcp_error *err)
@@ -291,6 +301,23 @@ static void act_back(mcp_horizon *h, slice *s, const double *w, const double *c,
     augment_back(nx, s->m, h->noisy, p->angles, p->angle, s->Ctn, b->man, b->San, b->m, b->S, h->scratch);
 }
 
+/* Rounding can cost a covariance its definiteness; its "expected cost" may then be anything, and a search would run there.
+ * LDL^T in place of a copy: every pivot must be positive but for rounding. */
+static int is_covariance(int n, const double *S, double *copy)
+{
+    double most = 0;
+    memcpy(copy, S, (size_t)(n * n) * sizeof *S);
+    for (int i = 0; i < n; i++) most = fmax(most, S[i * n + i]);
+    for (int k = 0; k < n; k++) {
+        double d = copy[k * n + k];
+        if (!(d > -1e-9 * most)) return 0;
+        if (d < 1e-12 * most) continue; /* no spread left in this direction */
+        for (int i = k + 1; i < n; i++)
+            for (int j = k + 1; j <= i; j++) copy[i * n + j] -= copy[i * n + k] * copy[j * n + k] / d;
+    }
+    return 1;
+}
+
 static mcp_status go(mcp_horizon *h, const double *w, const double *c, const double *lambda, double *J, double *step,
                      mcp_error *err)
 {
@@ -299,16 +326,18 @@ static mcp_status go(mcp_horizon *h, const double *w, const double *c, const dou
     memcpy(h->tape[0].m, p->m0, (size_t)p->nx * sizeof *p->m0);
     memcpy(h->tape[0].S, p->S0, (size_t)(p->nx * p->nx) * sizeof *p->S0);
     *J = 0;
-    for (int t = 0; t <= p->T; t++) {
+    for (int t = 0; t <= h->steps; t++) {
         slice *s = &h->tape[t];
         double cost;
         if ((st = cost_at(h, s, &cost, err)) != MCP_OK) return st;
         if (!isfinite(cost)) return mcp_fail(err, MCP_ERR_NUMERIC, "pilco: the expected cost is not a number at step %d", t);
         *J += cost;
         if (step) step[t] = cost;
-        if (t == p->T) break;
+        if (t == h->steps) break;
         if ((st = act(h, s, w, c, lambda, err)) != MCP_OK) return st;
         if ((st = move(h, s, &h->tape[t + 1], err)) != MCP_OK) return st;
+        if (!is_covariance(p->nx, h->tape[t + 1].S, h->scratch))
+            return mcp_fail(err, MCP_ERR_NUMERIC, "pilco: the state's covariance at step %d is not positive any more", t + 1);
     }
     return MCP_OK;
 }
@@ -326,12 +355,12 @@ mcp_status mcp_horizon_run(mcp_horizon *h, const double *w, const double *c, con
     memset(lambda_bar, 0, (size_t)p->features * sizeof *lambda_bar);
     memset(h->mb, 0, (size_t)nx * sizeof *h->mb);
     memset(h->Sb, 0, (size_t)(nx * nx) * sizeof *h->Sb);
-    for (int t = p->T; t >= 0; t--) {
+    for (int t = h->steps; t >= 0; t--) {
         slice *s = &h->tape[t];
         memset(b->m, 0, b->size * sizeof *b->m);
         memcpy(b->ma, s->dcost_m, (size_t)h->na * sizeof *b->ma);
         memcpy(b->Sa, s->dcost_S, (size_t)(h->na * h->na) * sizeof *b->Sa);
-        if (t < p->T) {
+        if (t < h->steps) {
             move_back(h, s);
             act_back(h, s, w, c, lambda, w_bar, c_bar, lambda_bar);
         }

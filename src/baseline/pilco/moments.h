@@ -11,6 +11,7 @@
 #include "math/isa.h"
 #include "math/pool.h"
 #include "mcpilco/error.h"
+#include "mcpilco/gp.h"
 
 /* sin(x_a), cos(x_a) for each angle, in that order: M [2k], V [2k][2k], C [n][2k]. */
 void mcp_trig_forward(int n, const double *m, const double *S, int k, const int *angle, double *M, double *V, double *C);
@@ -48,7 +49,12 @@ typedef struct mcp_bank mcp_bank;
 /* X [n][D]; Y [E][n]; hyper [E][D+2]: log length-scales, log signal deviation, log noise deviation. Copies everything. */
 mcp_status mcp_bank_create(mcp_bank **out, int n, int D, int E, const double *X, const double *Y, const double *hyper,
                            mcp_isa level, mcp_error *err);
+/* From trained GPs with the kernel se over all features (no 1/2 in the library's kernel: taken care of), through as many inducing
+ * points as leave at most this fraction of the noise variance unexplained at the data; tolerance 0, points_max 0: all. */
+mcp_status mcp_bank_create_sparse(mcp_bank **out, int E, mcp_gp *const *gp, double tolerance, int points_max, mcp_isa level,
+                                  mcp_error *err);
 void       mcp_bank_free(mcp_bank *b);
+int        mcp_bank_points(const mcp_bank *b); /* most of any output */
 int        mcp_bank_inputs(const mcp_bank *b);
 int        mcp_bank_outputs(const mcp_bank *b);
 /* Forward also leaves in tape all that backward needs: the N^2 sums are taken once. M [E], V [E][E], C [D][E]. V is the

@@ -14,11 +14,18 @@
 #include "math/rng.h"
 
 enum {
-    LINE_SEARCHES = 150, /* of one descent, as the authors have it */
-    EVALUATIONS = 20,    /* of one line search                     */
-    CANDIDATES = 3,      /* fresh policies tried while the best expects more than half of the greatest cost */
-    SCREENING = 40       /* line searches after which a candidate must beat the best to go on                */
+    EVALUATIONS = 20, /* of one line search                          */
+    DRAWS = 20,       /* fresh policies of which the best is improved */
+    BEGINS = 10       /* tries to find a first policy with a finite cost */
 };
+
+/* A fresh policy is led to the task by easier problems: part of the horizon, W times sharpness (a sixteenth: four times the width). */
+typedef struct {
+    double part, sharpness;
+    int    searches;
+} easing;
+static const easing easings[] = {{1.0 / 3, 1.0 / 16, 30}, {0.5, 1.0 / 16, 30}, {1, 0.25, 40}};
+enum { EASINGS = sizeof easings / sizeof *easings };
 
 typedef struct {
     const mcp_algorithm_input *in;
@@ -27,9 +34,11 @@ typedef struct {
     mcp_horizon               *horizon;
     mcp_optimise_info         *info;
     void                      *block;
+    double *theta;                                       /* of a fresh draw */
     double *x, *best, *gradient;                         /* y [nu][b], c [b][f], log l [f] */
     double *w, *lambda, *w_bar, *lambda_bar, *L, *K;     /* [nu][b], [f], .. , [b][b] x 2 */
     double  began, best_J;
+    int     room;                                        /* of the histories */
 } search;
 
 static double now(void)
@@ -50,6 +59,7 @@ static size_t layout(search *q, char *mem)
     mcp_arena                  a = {.base = mem};
     const mcp_horizon_problem *p = &q->plan.p;
     size_t                     b = (size_t)p->basis, f = (size_t)p->features, nu = (size_t)p->nu;
+    q->theta = mcp_arena_doubles(&a, (size_t)mcp_program_params(q->in->system->controller));
     q->x = mcp_arena_doubles(&a, (size_t)params(q));
     q->best = mcp_arena_doubles(&a, (size_t)params(q));
     q->gradient = mcp_arena_doubles(&a, (size_t)params(q));
@@ -81,10 +91,9 @@ static int note(void *context, int searches, double f, double norm, double step)
 {
     search *q = context;
     int     at = q->info->steps + searches;
-    q->info->history[at - 1] = f;
-    q->info->rate_history[at - 1] = step;
+    if (at <= q->room) q->info->history[at - 1] = f, q->info->rate_history[at - 1] = step;
     if (!q->in->progress) return 0;
-    mcp_progress p = {.step = at, .steps_max = LINE_SEARCHES * (1 + CANDIDATES), .cost = f, .best = fmin(f, q->best_J), .step_size = step,
+    mcp_progress p = {.step = at, .steps_max = q->room, .cost = f, .best = fmin(f, q->best_J), .step_size = step,
                       .gradient_norm = norm, .event = searches == 1 && at > 1 ? 3 : 0, .seconds = now() - q->began};
     return q->in->progress(q->in->progress_context, &p);
 }
@@ -92,8 +101,11 @@ static int note(void *context, int searches, double f, double norm, double step)
 /* The task's GPs: l becomes l/sqrt 2 in the kernel with the 1/2. */
 static mcp_status make_bank(search *q, mcp_error *err)
 {
-    const mcp_pairs *d = q->in->pairs;
-    int              D = d->nf, E = d->ngp;
+    const mcp_pairs          *d = q->in->pairs;
+    const mcp_model_settings *m = &q->in->system->task->model;
+    int                       D = d->nf, E = d->ngp;
+    if (m->posterior != MCP_POSTERIOR_EXACT)
+        return mcp_bank_create_sparse(&q->bank, E, q->in->gp, m->tolerance, m->points_max, mcp_isa_level(), err);
     double          *hyper = mcp_calloc((size_t)E * (size_t)(D + 2), sizeof *hyper);
     mcp_status       st;
     if (!hyper) return mcp_fail(err, MCP_ERR_MEMORY, "pilco: out of memory");
@@ -132,36 +144,29 @@ static mcp_status to_theta(search *q, double *theta, mcp_error *err)
     return MCP_OK;
 }
 
-static double policy_input(const mcp_horizon_problem *p, const double *x, int k)
-{
-    int v = p->feature[k];
-    if (v < p->nx) return p->feature_scale[k] * x[v];
-    double angle = x[p->angle[(v - p->nx) / 2]];
-    return p->feature_scale[k] * ((v - p->nx) % 2 ? cos(angle) : sin(angle));
-}
-
-/* Pseudo-targets amplitude N(0, 1); pseudo-inputs at states drawn from those visited; length-scales one deviation of each feature
- * over them (the authors draw inputs from the start and give length-scales by hand). */
-static void fresh(search *q, uint32_t draw, double amplitude)
+/* Centres over the box that the system visits, angles on the whole circle (mcp_policy_draw), length-scales twice what is drawn
+ * there; pseudo-targets a random linear function of the pseudo-inputs plus 0.1 N(0, 1). Basis functions must reach each
+ * other: a policy that is zero between narrow ones leads no gradient out of the hanging rest. */
+static mcp_status fresh(search *q, uint32_t draw, mcp_error *err)
 {
     const mcp_algorithm_input *in = q->in;
     const mcp_horizon_problem *p = &q->plan.p;
     int                        b = p->basis, f = p->features;
     double                    *c = q->x + p->nu * b, *log_l = c + b * f;
     mcp_rand                   r = mcp_rand_make(in->seed, in->number, draw, MCP_RNG_POLICY);
-    for (int i = 0; i < p->nu * b; i++) q->x[i] = amplitude * mcp_rand_normal(&r);
-    for (int i = 0; i < b; i++) {
-        const double *x = in->visited + (size_t)(mcp_rand_uniform(&r) * in->visits) * (size_t)p->nx;
-        for (int k = 0; k < f; k++) c[i * f + k] = policy_input(p, x, k);
-    }
-    for (int k = 0; k < f; k++) {
-        double mean = 0, second = 0;
-        for (int i = 0; i < in->visits; i++) {
-            double a = policy_input(p, in->visited + (size_t)i * (size_t)p->nx, k);
-            mean += a / in->visits, second += a * a / in->visits;
+    mcp_status st = mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, draw, q->theta, err);
+    if (st != MCP_OK) return st;
+    from_theta(q, q->theta);
+    for (int k = 0; k < f; k++) log_l[k] += M_LN2;
+    for (int a = 0; a < p->nu; a++) {
+        double *y = q->x + a * b;
+        for (int i = 0; i < b; i++) y[i] = 0.1 * mcp_rand_normal(&r);
+        for (int k = 0; k < f; k++) {
+            double slope = exp(-log_l[k]) * mcp_rand_normal(&r);
+            for (int i = 0; i < b; i++) y[i] += slope * c[i * f + k];
         }
-        log_l[k] = 0.5 * log(fmax(second - mean * mean, 1e-4)) + 0.5 * M_LN2;
     }
+    return MCP_OK;
 }
 
 mcp_status mcp_pilco_check(const mcp_system *s, mcp_error *err)
@@ -172,54 +177,80 @@ mcp_status mcp_pilco_check(const mcp_system *s, mcp_error *err)
     return st;
 }
 
-static mcp_status descend(search *q, int searches, mcp_bfgs_info *b, mcp_error *err)
+/* Line searches on the problem as it is eased now; count != 0: it is the task itself, and the result may become the answer. */
+static mcp_status descend(search *q, int searches, int count, mcp_bfgs_info *b, mcp_error *err)
 {
     /* a cost of one a step is the plateau of the saturated cost; the way off it is slow at first */
     mcp_bfgs_settings s = {.searches_max = searches, .evaluations_max = EVALUATIONS, .tolerance = 1e-4, .plateau = 0.98 * (q->plan.p.T + 1)};
     mcp_status        st = mcp_bfgs(params(q), q->x, value, note, q, &s, b, err);
     q->info->steps += b->searches;
-    if (st == MCP_OK && b->f < q->best_J) {
+    if (st == MCP_OK && count && b->f < q->best_J) {
         q->best_J = b->f;
         memcpy(q->best, q->x, (size_t)params(q) * sizeof *q->x);
     }
     return st;
 }
 
-/* The first policy whose expected cost is a number: the last one if there is one, else fresh ones. */
-static void begin(search *q, const double *theta)
+static void ease(search *q, const easing *e) { mcp_horizon_ease(q->horizon, (int)ceil(e->part * q->plan.p.T), e->sharpness); }
+
+/* Candidate k: the best of some fresh policies on the easiest problem, led from there to the task. */
+static mcp_status candidate(search *q, uint32_t k, mcp_bfgs_info *b, mcp_error *err)
 {
+    uint32_t   first = 100 + DRAWS * k, pick = 0;
+    double     low = INFINITY;
+    mcp_status st = MCP_OK;
+    ease(q, &easings[0]);
+    for (uint32_t i = 0; i < DRAWS && st == MCP_OK; i++) {
+        if ((st = fresh(q, first + i, err)) != MCP_OK) return st;
+        double J = value(q, q->x, q->gradient);
+        if (J < low) low = J, pick = i;
+    }
+    if (isfinite(low) && (st = fresh(q, first + pick, err)) == MCP_OK) {
+        for (int i = 0; i < EASINGS && st == MCP_OK && !b->stopped; i++) {
+            ease(q, &easings[i]);
+            st = isfinite(value(q, q->x, q->gradient)) ? descend(q, easings[i].searches, 0, b, err) : MCP_OK;
+        }
+    }
+    mcp_horizon_ease(q->horizon, q->plan.p.T, 1);
+    if (st != MCP_OK || b->stopped || !isfinite(value(q, q->x, q->gradient))) return st;
+    return descend(q, q->in->system->task->optimise.searches, 1, b, err);
+}
+
+/* The first policy whose expected cost is a number: the last one if there is one, else fresh ones. */
+static mcp_status begin(search *q, const double *theta, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
     if (q->in->warm) from_theta(q, theta);
-    else fresh(q, 0, 0.1);
-    q->info->cost_first = value(q, q->x, q->gradient);
-    for (uint32_t draw = 1; !isfinite(q->info->cost_first) && draw < 10; draw++) {
-        fresh(q, draw, 0.1);
+    else st = fresh(q, 0, err);
+    for (uint32_t draw = 1; st == MCP_OK; draw++) {
         q->info->cost_first = value(q, q->x, q->gradient);
+        if (isfinite(q->info->cost_first) || draw == BEGINS) break;
+        st = fresh(q, draw, err);
         q->info->restarts++;
     }
+    return st;
 }
 
 static mcp_status improve(search *q, double *theta, mcp_error *err)
 {
-    const size_t  room = LINE_SEARCHES * (1 + CANDIDATES) + 1;
-    const double  poor = 0.5 * (q->plan.p.T + 1);
-    mcp_bfgs_info b;
-    mcp_status    st;
-    q->info->history = mcp_calloc(room, sizeof(double));
-    q->info->rate_history = mcp_calloc(room, sizeof(double));
+    const mcp_optimise_settings *s = &q->in->system->task->optimise;
+    const double                 poor = 0.5 * (q->plan.p.T + 1);
+    mcp_bfgs_info                b = {0};
+    mcp_status                   st;
+    q->room = s->searches * (1 + s->starts) + 1;
+    for (int i = 0; i < EASINGS; i++) q->room += s->starts * easings[i].searches;
+    q->info->history = mcp_calloc((size_t)q->room, sizeof(double));
+    q->info->rate_history = mcp_calloc((size_t)q->room, sizeof(double));
     if (!q->info->history || !q->info->rate_history) return mcp_fail(err, MCP_ERR_MEMORY, "pilco: out of memory");
-    begin(q, theta);
-    if ((st = descend(q, LINE_SEARCHES, &b, err)) != MCP_OK) return st;
-    q->info->outcome = b.converged ? MCP_CONVERGED : MCP_STEPS_MAX;
-    for (uint32_t k = 0; k < CANDIDATES && q->best_J > poor && !b.stopped; k++) {
-        fresh(q, 100 + k, 0.3 * (k + 1)); /* bolder ones: small targets start on the plateau of the cost */
-        if (!isfinite(value(q, q->x, q->gradient))) continue;
-        double before = q->best_J;
-        if ((st = descend(q, SCREENING, &b, err)) != MCP_OK) return st;
-        if (q->best_J < before && !b.stopped && (st = descend(q, LINE_SEARCHES - SCREENING, &b, err)) != MCP_OK) return st;
-    }
-    if (b.stopped) q->info->outcome = MCP_INTERRUPTED;
-    q->info->cost_last = q->best_J;
+    if ((st = begin(q, theta, err)) != MCP_OK) return st;
+    if (isfinite(q->info->cost_first)) st = descend(q, s->searches, 1, &b, err);
+    for (int k = 0; k < s->starts && st == MCP_OK && !b.stopped && q->best_J > poor && !q->in->incumbent_works; k++)
+        st = candidate(q, (uint32_t)k, &b, err);
+    if (st != MCP_OK) return st;
+    if (!isfinite(q->best_J)) return mcp_fail(err, MCP_ERR_NUMERIC, "pilco: no policy has a finite expected cost on the model");
+    q->info->outcome = b.stopped ? MCP_INTERRUPTED : b.converged ? MCP_CONVERGED : MCP_STEPS_MAX;
     memcpy(q->x, q->best, (size_t)params(q) * sizeof *q->x);
+    q->info->cost_last = q->best_J;
     return to_theta(q, theta, err);
 }
 
@@ -227,7 +258,7 @@ mcp_status mcp_pilco_improve(const mcp_algorithm_input *in, double *theta, mcp_o
 {
     search     q = {.in = in, .info = info, .began = now(), .best_J = INFINITY};
     mcp_status st;
-    *info = (mcp_optimise_info){.check_cosine = NAN, .points = in->pairs->n};
+    *info = (mcp_optimise_info){.check_cosine = NAN, .points = in->pairs->n, .tolerance = in->system->task->model.tolerance};
     if ((st = mcp_pilco_recognise(&q.plan, in->system, err)) != MCP_OK) return st;
     if ((st = make_bank(&q, err)) == MCP_OK && (st = mcp_horizon_create(&q.horizon, &q.plan.p, q.bank, in->pool, err)) == MCP_OK &&
         (st = mcp_block_alloc(&q.block, layout(&q, NULL), err)) == MCP_OK) {
