@@ -21,7 +21,7 @@ enum {
     JUDGE_SETS = 10,     /* sets by which policies of different generations are compared */
     JUDGE_EVERY = 20,    /* generations */
     PATIENCE = 100,      /* generations without gain before a restart or the end */
-    RACE = 80,           /* generations that each start has to show whether it is the best */
+    RACE = 60,           /* generations that each start has to show whether it is the best */
     RESTARTS = 2,
     DRAWS = 16           /* fresh policies: their spread scales the search */
 };
@@ -42,7 +42,9 @@ typedef struct {
     const double    *X;
     double          *out;
     uint32_t         key;
-    int              sets, count;
+    int              sets, padded;    /* padded: particles rounded up to whole groups */
+    void            *noise;
+    double          *x0, *e, *eps;    /* its first set of noise, as a rollout takes it, [row][padded] */
     double           began;
 } search;
 
@@ -53,6 +55,22 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
+static void copy_rows(int rows, const double *from, int stride, int first, int n, int ld, double *to)
+{
+    for (int i = 0; i < rows; i++) memcpy(to + (size_t)i * (size_t)ld, from + (size_t)i * (size_t)stride + first, (size_t)n * sizeof *to);
+}
+
+/* All candidates of a generation see the same noise: it is drawn once. */
+static void fill_again(void *context, int steps, int first, int n, int ld, double *x0, double *e, double *eps, uint8_t *keep)
+{
+    const search     *q = context;
+    const mcp_system *s = q->in->system;
+    (void)keep;
+    copy_rows(s->nx, q->x0, q->padded, first, n, ld, x0);
+    copy_rows((steps + 1) * s->ny, q->e, q->padded, first, n, ld, e);
+    copy_rows(steps * s->ngp, q->eps, q->padded, first, n, ld, eps);
+}
+
 /* Mean cost of one candidate over the batch's sets of noise; NaN when a particle ran away. */
 static void evaluate(void *context, int k, int worker)
 {
@@ -60,7 +78,7 @@ static void evaluate(void *context, int k, int worker)
     double  sum = 0;
     for (int i = 0; i < q->sets; i++) {
         mcp_stream_noise   noise = {.system = q->in->system, .seed = q->in->seed, .trial = q->in->number, .step = q->key + (uint32_t)i};
-        mcp_noise          fill = mcp_noise_from_stream(&noise);
+        mcp_noise          fill = i ? mcp_noise_from_stream(&noise) : (mcp_noise){fill_again, q};
         mcp_rollout_result r = {0};
         if (mcp_rollout_run(q->rollout[worker], q->X + (size_t)k * (size_t)q->n, 0, &fill, &r, NULL) != MCP_OK) r.J = NAN;
         sum += r.J;
@@ -70,7 +88,11 @@ static void evaluate(void *context, int k, int worker)
 
 static void evaluate_all(search *q, int count, const double *X, uint32_t key, int sets, double *out)
 {
+    mcp_stream_noise noise = {.system = q->in->system, .seed = q->in->seed, .trial = q->in->number, .step = key};
+    mcp_noise        first = mcp_noise_from_stream(&noise);
+    if (!count) return;
     q->X = X, q->key = key, q->sets = sets, q->out = out;
+    first.fill(first.context, q->in->system->steps, 0, q->padded, q->padded, q->x0, q->e, q->eps, NULL);
     mcp_pool_run(q->in->pool, count, evaluate, q);
 }
 
@@ -233,7 +255,14 @@ static mcp_status prepare(search *q, mcp_error *err)
     mcp_posterior_settings     p = {.type = (mcp_posterior_type)m->posterior, .tolerance = m->tolerance, .points_max = m->points_max, .accuracy = -1};
     mcp_rollout_settings       r = {.particles = in->system->task->optimise.rollouts, .steps = in->system->steps, .true_state = 1, .noisy = m->noisy};
     mcp_status                 st = MCP_OK;
-    size_t                     n = (size_t)q->n;
+    size_t                     n = (size_t)q->n, T = (size_t)r.steps, nx = (size_t)in->system->nx, ny = (size_t)in->system->ny,
+           ngp = (size_t)in->system->ngp, P;
+    q->padded = mcp_round_lanes(r.particles);
+    P = (size_t)q->padded;
+    if ((st = mcp_block_alloc(&q->noise, (nx + (T + 1) * ny + T * ngp) * P * sizeof(double), err)) != MCP_OK) return st;
+    q->x0 = q->noise;
+    q->e = q->x0 + nx * P;
+    q->eps = q->e + (T + 1) * ny * P;
     q->posterior = mcp_calloc((size_t)in->system->ngp + 1, sizeof *q->posterior);
     q->rollout = mcp_calloc((size_t)q->workers, sizeof *q->rollout);
     q->scale = mcp_calloc(3 * n, sizeof *q->scale);
@@ -256,6 +285,7 @@ static void release(search *q)
 {
     for (int w = 0; q->rollout && w < q->workers; w++) mcp_rollout_free(q->rollout[w]);
     for (int g = 0; q->posterior && g < q->in->system->ngp; g++) mcp_posterior_free(q->posterior[g]);
+    mcp_block_free(q->noise);
     mcp_free(q->rollout);
     mcp_free(q->posterior);
     mcp_free(q->scale);
