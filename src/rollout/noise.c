@@ -19,6 +19,7 @@ static void normals(const mcp_stream_noise *c, mcp_rng_purpose purpose, int time
     mcp_stream s = stream(c, purpose);
     mcp_rng_normals(&s, (uint32_t)time, (uint32_t)channel, (uint32_t)first, n, out);
     mirror(c->antithetic, n, 0.0, out);
+    for (int j = 0; c->stress > 0.0 && c->stress != 1.0 && j < n; j++) out[j] *= c->stress;
 }
 
 static void starts(const mcp_stream_noise *c, int first, int n, int ld, double *x0)

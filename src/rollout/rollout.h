@@ -60,6 +60,7 @@ typedef struct {
     uint32_t trial, step;
     double   dropout;
     int      antithetic; /* 1: particles 2k and 2k+1 mirror each other's normals; dropout stays independent */
+    double   stress;     /* normals of start, sensor and model are larger by this factor; 0 and 1: as they are */
 } mcp_stream_noise;
 mcp_noise mcp_noise_from_stream(mcp_stream_noise *context);
 

@@ -37,6 +37,9 @@ const mcp_key mcp_optimise_table[] = {
     {"success_margin", KEY_NUMBER, AT(success_margin), 0, 10, .fallback = "0.2",
      .about = "for that share the test must hold so much longer than asked (fraction of its window): a policy that settles just in time on "
               "the model settles too late on the plant now and then"},
+    {"stress", KEY_NUMBER, AT(stress), 0, 10, OPEN_LO, .fallback = "1.4",
+     .about = "start, sensor and model noise of that set are larger by this factor: a failure in a thousand runs must show on some hundred "
+              "particles"},
     {"candidates", KEY_INT, AT(candidates), 0, 100, .fallback = "0",
      .about = "fresh policies tried beside the warm start"},
     {"second_try", KEY_INT, AT(second_try), 0, 1000000, .fallback = "3",

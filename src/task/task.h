@@ -164,6 +164,7 @@ typedef struct {
     int    evaluate_particles; /* of an evaluation, when more than particles */
     double success_weight; /* policies are compared by J (1 + w (1 - success rate of the particles)) */
     double success_margin; /* ... which must hold this much longer than asked (fraction of the window) */
+    double stress;         /* factor on the noise of an evaluation */
     double incumbent_gain; /* a policy that worked is kept unless the predicted gain is larger (fraction) */
     int    candidates;     /* fresh policies tried beside the warm start */
     int    second_try;     /* from this trial on a fresh policy too when the warm start leads nowhere; 0: never */
