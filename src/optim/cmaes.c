@@ -88,11 +88,6 @@ static void set_weights(mcp_cmaes *c)
     c->ds = 1 + 2 * fmax(0, sqrt((c->mueff - 1) / (n + 1)) - 1) + c->cs;
     c->c1 = 2 / ((n + 1.3) * (n + 1.3) + c->mueff);                                      /* (57) */
     c->cmu = fmin(1 - c->c1, 2 * (0.25 + c->mueff + 1 / c->mueff - 2) / ((n + 2.0) * (n + 2.0) + c->mueff)); /* (58) */
-    if (c->set.rates_2004) {
-        double mu = c->mueff, ccov = 2 / (mu * pow(n + M_SQRT2, 2)) + (1 - 1 / mu) * fmin(1, (2 * mu - 1) / (pow(n + 2, 2) + mu));
-        c->c1 = ccov / mu;
-        c->cmu = ccov - c->c1;
-    }
     c->chi = sqrt(n) * (1 - 1 / (4.0 * n) + 1 / (21.0 * n * n));
 
     double a_mu = 1 + c->c1 / c->cmu, a_eff = 1 + 2 * mueff_minus / (c->mueff + 2), a_pos = (1 - c->c1 - c->cmu) / (n * c->cmu);
