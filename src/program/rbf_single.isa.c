@@ -101,7 +101,7 @@ INLINE void activate(int D, size_t ld, const float *C, const float *F, f8 *phi)
 /* phi = 0 where the byte is 0; it is 1 elsewhere. */
 INLINE void drop(const uint8_t *keep, f8 *phi)
 {
-    i8 mask;
+    i8 mask = {0};
 #if defined(__AVX2__)
     mask = (i8)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)keep));
 #else
@@ -172,7 +172,7 @@ void MCP_ISA_FN(mcp_rbf_forward_single)(const mcp_net_run *c)
     tile          a = {.n = c->net->net.units[0], .D = c->net->net.features, .K = c->net->net.outputs, .padded = c->net->padded,
                        .ld = (size_t)c->ld};
     const double *centre = c->theta + (size_t)a.K * (size_t)a.n;
-    float        *F = (float *)c->tape, *phi = F + (size_t)a.D * a.ld;
+    float        *F = (void *)c->tape, *phi = F + (size_t)a.D * a.ld;
     double        scale[MCP_NET_FEATURES], shift[MCP_NET_FEATURES];
     _Alignas(64) float C[TILE * MCP_NET_FEATURES], w[MCP_NET_OUTPUTS * TILE];
     mcp_rbf_scale(c->net, c->theta, scale, shift);
@@ -301,10 +301,10 @@ void MCP_ISA_FN(mcp_rbf_backward_single)(const mcp_net_run *c)
 {
     group         a = {.n = c->net->net.units[0], .D = c->net->net.features, .K = c->net->net.outputs, .padded = c->net->padded};
     size_t        ld = (size_t)c->ld, padded = (size_t)a.padded;
-    const float  *F = (const float *)c->tape;
+    const float  *F = (const void *)c->tape;
     const double *centre = c->theta + (size_t)a.K * (size_t)a.n;
     double        scale[MCP_NET_FEATURES], shift[MCP_NET_FEATURES];
-    float        *C = (float *)c->scratch, *w = C + (size_t)a.D * padded;
+    float        *C = (void *)c->scratch, *w = C + (size_t)a.D * padded;
     mcp_rbf_scale(c->net, c->theta, scale, shift);
     memset(C, 0, (size_t)(a.D + a.K) * padded * sizeof *C); /* bases that are not there have no weight */
     for (int d = 0; d < a.D; d++)

@@ -17,7 +17,7 @@ static size_t layout(mcp_bank *b, const int *n, char *mem)
 {
     mcp_arena        a = {.base = mem, .used = sizeof *b};
     size_t           D = (size_t)b->D, E = (size_t)b->E;
-    mcp_bank_output  none;
+    mcp_bank_output  none = {0};
     b->output = mcp_arena_bytes(&a, E * sizeof *b->output);
     b->inv_l2 = mcp_arena_doubles(&a, E * D);
     b->log_s2 = mcp_arena_doubles(&a, E);
