@@ -135,7 +135,7 @@ CASE(full_cartpole_is_the_same_cartpole)
 }
 CASE(furuta_conserves_energy)
 {
-    check_balance("tasks/furuta.yaml", furuta_energy, furuta_power, (double[]){2, 10, 4, 15, 6});
+    check_balance("tasks/furuta.yaml", furuta_energy, furuta_power, (double[]){2, 10, 4, 15, 6, 6}); /* the fifth state is the input before */
 }
 CASE(reaction_wheel_conserves_energy)
 {
