@@ -39,7 +39,7 @@ static void print_head(const mcp_run *r)
 /* Noise of each GP of the last model: at its floor means that the smoother, not the likelihood, decided. */
 static void print_model(const mcp_run *r)
 {
-    double *hyper[MCP_MAX_STATE] = {0};
+    double *hyper[2 * MCP_MAX_STATE] = {0};
     int     last = mcp_run_trials(r);
     if (last < 1 || mcp_load_hyper(r, last, hyper, NULL) != MCP_OK) last = 0;
     for (int g = 0; last && g < r->system->ngp; g++) {
@@ -52,7 +52,7 @@ static void print_model(const mcp_run *r)
         }
         printf("%s\n", n > 12 ? ", ..." : "");
     }
-    for (int g = 0; g < r->system->ngp && g < MCP_MAX_STATE; g++) mcp_free(hyper[g]);
+    for (int g = 0; g < 2 * MCP_MAX_STATE; g++) mcp_free(hyper[g]);
 }
 
 /* Which part is weak, from forecast against outcome. */
