@@ -40,18 +40,14 @@ static double longest_thread(int padded, int block, int threads)
     return most;
 }
 
-/* What one GP and the policy touch in a step should stay in a part of the second-level cache; among such blocks, the one
- * that keeps all threads busy. */
-static int automatic_block(const mcp_shape *s, int particles, int threads)
+/* Wide blocks read the packed inverse rarely; beyond about a hundred particles a step's arrays leave the second-level cache.
+ * Among such blocks, the one that keeps all threads busy. */
+static int automatic_block(int particles, int threads)
 {
-    const double budget = 500e3;
-    double       lane = 0.0, best = INFINITY;
-    int          block = MCP_LANES, padded = mcp_round_lanes(particles);
-    for (int g = 0; g < s->ngp; g++) lane = fmax(lane, 8.0 * (double)mcp_posterior_tape(s->posterior[g], MCP_LANES) / MCP_LANES);
-    lane += 8.0 * (double)mcp_program_tape(s->program[CONTROLLER], MCP_LANES) / MCP_LANES;
-    int most = (int)(budget / fmax(lane, 1.0));
-    most = most < 48 ? 48 : most > 104 ? 104 : most; /* narrower ones read the packed inverse too often */
-    for (int b = MCP_LANES; b <= most; b += MCP_LANES) {
+    const int widest = 104;
+    double    best = INFINITY;
+    int       block = MCP_LANES, padded = mcp_round_lanes(particles);
+    for (int b = MCP_LANES; b <= widest; b += MCP_LANES) {
         double time = longest_thread(padded, b, threads);
         if (time <= best) best = time, block = b;
     }
@@ -107,7 +103,7 @@ mcp_status mcp_rollout_create(mcp_rollout **out, const mcp_system *s, mcp_poster
     r->pool    = pool;
     r->workers = mcp_pool_threads(pool);
     r->padded  = mcp_round_lanes(set->particles);
-    r->block   = set->block > 0 ? mcp_round_lanes(set->block) : automatic_block(&r->shape, set->particles, r->workers);
+    r->block   = set->block > 0 ? mcp_round_lanes(set->block) : automatic_block(set->particles, r->workers);
     if (r->block > r->padded) r->block = r->padded;
     r->blocks = (r->padded + r->block - 1) / r->block;
     int threads = r->workers; /* a block may run on any of them */
