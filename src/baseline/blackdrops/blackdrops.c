@@ -2,10 +2,10 @@
  * data-efficient policy search for robotics", IROS 2017): maximise the expected return of the model by CMA-ES with restarts,
  * where every rollout samples the model's uncertainty (their equation 8 and algorithm 2).
  *
- * A candidate's cost is the mean over M particles and over `effort` sets of noise. All candidates of a generation see the same
- * noise, the next generation sees other noise; a few are evaluated a second time on noise of their own, and CMA-ES raises the
- * effort while that changes their ranks. Candidates go to threads; each is a pure function of its parameters and of the
- * noise's numbers, so the result does not depend on how many threads there are. */
+ * A candidate's cost is the mean over M particles. All candidates of an improvement see the same noise, so CMA-ES minimises a plain
+ * function; every few generations the centre of its distribution is judged on other, larger noise, and the best one judged there is the
+ * answer. Candidates go to threads; each is a pure function of its parameters and of the noise's numbers, so the result does not
+ * depend on how many threads there are. */
 #include "baseline/blackdrops/blackdrops.h"
 
 #include <math.h>
@@ -17,17 +17,19 @@
 #include "optim/cmaes.h"
 
 enum {
-    EFFORT_MAX = 1,      /* sets of noise a candidate is averaged over, at most; 1: no second evaluations */
-    JUDGE_SETS = 10,     /* sets by which policies of different generations are compared */
+    JUDGE_SETS = 10,     /* sets of noise by which policies of different generations are compared */
     JUDGE_EVERY = 20,    /* generations */
-    PATIENCE = 100,      /* generations without gain before a restart or the end */
-    RACE = 60,           /* generations that each start has to show whether it is the best */
+    PATIENCE = 150,      /* generations without gain before a restart or the end */
+    RACES = 2,           /* trials before which fresh starts are tried; later ones are far behind the last policy */
+    RACE = 150,          /* generations that each start has to show whether it is the best */
     RESTARTS = 2,
-    DRAWS = 16           /* fresh policies: their spread scales the search */
+    DRAWS = 16,          /* fresh policies: their spread scales the search */
+    PICKS = 100          /* fresh policies of which the best is a start */
 };
 static const double gain = 0.005;              /* smallest relative gain that counts */
+static const double sharp = 3.0;               /* a start's weights: so many times those of a fresh policy */
 static const double sigma_fresh = 1.0, sigma_warm = 0.3; /* first step size, in units of that spread */
-static const uint32_t judge_key = 0x80000000u, second_key = 32;
+static const uint32_t search_key = 64, judge_key = 0x80000000u;
 
 typedef struct {
     const mcp_algorithm_input *in;
@@ -35,16 +37,15 @@ typedef struct {
     int              n, workers, generations; /* parameters, threads, most of them */
     mcp_posterior  **posterior;       /* [ngp] */
     mcp_rollout    **rollout;         /* [workers] */
-    double          *scale, *start, *best, *f, *again;
+    double          *scale, *start, *best, *f;
     double           best_J;
-    int              room;            /* of f and again */
+    int              room;            /* of f */
     /* one batch of evaluations */
     const double    *X;
     double          *out;
-    uint32_t         key;
-    int              sets, padded;    /* padded: particles rounded up to whole groups */
+    int              padded;          /* particles rounded up to whole groups */
     void            *noise;
-    double          *x0, *e, *eps;    /* its first set of noise, as a rollout takes it, [row][padded] */
+    double          *x0, *e, *eps;    /* the noise that all candidates see, as a rollout takes it, [row][padded] */
     double           began;
 } search;
 
@@ -60,7 +61,7 @@ static void copy_rows(int rows, const double *from, int stride, int first, int n
     for (int i = 0; i < rows; i++) memcpy(to + (size_t)i * (size_t)ld, from + (size_t)i * (size_t)stride + first, (size_t)n * sizeof *to);
 }
 
-/* All candidates of a generation see the same noise: it is drawn once. */
+/* All candidates see the same noise: it is drawn once. */
 static void fill_again(void *context, int steps, int first, int n, int ld, double *x0, double *e, double *eps, uint8_t *keep)
 {
     const search     *q = context;
@@ -71,28 +72,18 @@ static void fill_again(void *context, int steps, int first, int n, int ld, doubl
     copy_rows(steps * s->ngp, q->eps, q->padded, first, n, ld, eps);
 }
 
-/* Mean cost of one candidate over the batch's sets of noise; NaN when a particle ran away. */
+/* Mean cost of one candidate; NaN when a particle ran away. */
 static void evaluate(void *context, int k, int worker)
 {
-    search *q = context;
-    double  sum = 0;
-    for (int i = 0; i < q->sets; i++) {
-        mcp_stream_noise   noise = {.system = q->in->system, .seed = q->in->seed, .trial = q->in->number, .step = q->key + (uint32_t)i};
-        mcp_noise          fill = i ? mcp_noise_from_stream(&noise) : (mcp_noise){fill_again, q};
-        mcp_rollout_result r = {0};
-        if (mcp_rollout_run(q->rollout[worker], q->X + (size_t)k * (size_t)q->n, 0, &fill, &r, NULL) != MCP_OK) r.J = NAN;
-        sum += r.J;
-    }
-    q->out[k] = sum / q->sets;
+    search            *q = context;
+    mcp_noise          fill = {fill_again, q};
+    mcp_rollout_result r = {0};
+    q->out[k] = mcp_rollout_run(q->rollout[worker], q->X + (size_t)k * (size_t)q->n, 0, &fill, &r, NULL) == MCP_OK ? r.J : NAN;
 }
 
-static void evaluate_all(search *q, int count, const double *X, uint32_t key, int sets, double *out)
+static void evaluate_all(search *q, int count, const double *X, double *out)
 {
-    mcp_stream_noise noise = {.system = q->in->system, .seed = q->in->seed, .trial = q->in->number, .step = key};
-    mcp_noise        first = mcp_noise_from_stream(&noise);
-    if (!count) return;
-    q->X = X, q->key = key, q->sets = sets, q->out = out;
-    first.fill(first.context, q->in->system->steps, 0, q->padded, q->padded, q->x0, q->e, q->eps, NULL);
+    q->X = X, q->out = out;
     mcp_pool_run(q->in->pool, count, evaluate, q);
 }
 
@@ -157,14 +148,11 @@ static mcp_status run_strategy(search *q, mcp_cmaes *c, int until, int *generati
     int        waited = 0;
     mcp_status st = MCP_OK;
     while (st == MCP_OK && *generation < until && *generation < q->generations && waited < PATIENCE && !mcp_cmaes_stopped(c) && !*stop) {
-        int           l = mcp_cmaes_population(c), second = mcp_cmaes_reevaluations(c), sets = (int)ceil(mcp_cmaes_effort(c));
-        const double *X = mcp_cmaes_ask(c);
-        uint32_t      key = 64u * (uint32_t)(*generation + 1);
-        double        low = INFINITY;
-        evaluate_all(q, l, X, key, sets, q->f);
-        evaluate_all(q, second, X, key + second_key, sets, q->again);
+        int    l = mcp_cmaes_population(c);
+        double low = INFINITY;
+        evaluate_all(q, l, mcp_cmaes_ask(c), q->f);
         for (int k = 0; k < l; k++) low = q->f[k] < low ? q->f[k] : low;
-        if ((st = mcp_cmaes_tell(c, q->f, q->again, err)) != MCP_OK) break;
+        if ((st = mcp_cmaes_tell(c, q->f, NULL, err)) != MCP_OK) break;
         q->info->history[*generation] = low;
         q->info->rate_history[(*generation)++] = mcp_cmaes_sigma(c);
         waited++;
@@ -181,10 +169,9 @@ static mcp_status run_strategy(search *q, mcp_cmaes *c, int until, int *generati
 static mcp_status grow(search *q, int population, mcp_error *err)
 {
     if (population <= q->room) return MCP_OK;
-    double *f = mcp_realloc(q->f, 2 * (size_t)population * sizeof *f);
+    double *f = mcp_realloc(q->f, (size_t)population * sizeof *f);
     if (!f) return mcp_fail(err, MCP_ERR_MEMORY, "black-drops: out of memory for %d candidates", population);
     q->f = f;
-    q->again = f + population;
     q->room = population;
     return MCP_OK;
 }
@@ -196,12 +183,46 @@ static mcp_status make_strategy(search *q, mcp_cmaes **c, const double *start, d
     mcp_cmaes_settings_default(&s);
     s.sigma = sigma;
     s.scale = q->scale;
-    s.effort_max = EFFORT_MAX;
-    s.noise_step = 0; /* common random numbers: second evaluations overstate the noise between candidates */
+    s.noise_step = 0; /* a candidate's cost has no noise: all see the same */
     s.seed = q->in->seed + salt;
     s.trial = q->in->number;
     if ((st = mcp_cmaes_create(c, q->n, start, &s, err)) != MCP_OK) return st;
     return grow(q, mcp_cmaes_population(*c), err);
+}
+
+static void sharpen(const mcp_program *p, double *theta)
+{
+    for (int g = 0; g < mcp_program_groups(p); g++) {
+        const mcp_param_group *group = mcp_program_group(p, g);
+        if (group->kind == MCP_RBF_WEIGHTS || group->kind == MCP_MLP_WEIGHTS || group->kind == MCP_MLP_BIASES)
+            for (int i = 0; i < group->count; i++) theta[group->offset + i] *= sharp;
+    }
+}
+
+/* Start k: the best of many fresh policies. Sharp ones swing the system further than fresh policies of other methods, which leave
+ * the cost's plateau by its slope; and holding an unstable rest needs a high gain. */
+static mcp_status pick_start(search *q, uint32_t k, mcp_error *err)
+{
+    const mcp_algorithm_input *in = q->in;
+    size_t                     n = (size_t)q->n;
+    double                    *X = mcp_calloc((n + 1) * PICKS, sizeof *X), *f, low = INFINITY;
+    int                        best = 0;
+    mcp_status                 st = MCP_OK;
+    if (!X) return mcp_fail(err, MCP_ERR_MEMORY, "black-drops: out of memory");
+    f = X + n * PICKS;
+    for (uint32_t i = 0; i < PICKS && st == MCP_OK; i++) {
+        double *x = X + n * i;
+        st = mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, 5000 * (k + 1) + i, x, err);
+        if (st == MCP_OK) sharpen(in->system->controller, x);
+    }
+    if (st == MCP_OK) {
+        evaluate_all(q, PICKS, X, f);
+        for (int i = 0; i < PICKS; i++)
+            if (f[i] < low) low = f[i], best = i;
+        memcpy(q->start, X + n * (size_t)best, n * sizeof *X);
+    }
+    mcp_free(X);
+    return st;
 }
 
 /* The last policy did not work, or there is none: where the search begins decides where it ends. Fresh starts get as many
@@ -213,7 +234,7 @@ static mcp_status race(search *q, mcp_cmaes **c, int *generation, int *stop, mcp
     double                     J = st == MCP_OK ? judge(q, mcp_cmaes_mean(*c)) : NAN;
     for (int k = 1; k <= in->system->task->optimise.starts && st == MCP_OK && !*stop; k++) {
         mcp_cmaes *other = NULL;
-        st = mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, (uint32_t)k, q->start, err);
+        st = pick_start(q, (uint32_t)k, err);
         if (st == MCP_OK) st = make_strategy(q, &other, q->start, sigma_fresh, (uint64_t)k * 0x9E3779B97F4A7C15u, err);
         if (st == MCP_OK) st = run_strategy(q, other, *generation + RACE, generation, stop, err);
         double its = st == MCP_OK ? judge(q, mcp_cmaes_mean(other)) : NAN;
@@ -234,7 +255,7 @@ static mcp_status optimise(search *q, mcp_error *err)
     mcp_cmaes *c = NULL;
     mcp_status st = make_strategy(q, &c, q->start, q->in->warm ? sigma_warm : sigma_fresh, 0, err);
     int        generation = 0, stop = 0;
-    if (st == MCP_OK && !(q->in->warm && q->in->incumbent_works)) st = race(q, &c, &generation, &stop, err);
+    if (st == MCP_OK && q->in->number <= RACES && !(q->in->warm && q->in->incumbent_works)) st = race(q, &c, &generation, &stop, err);
     for (int restart = 0; st == MCP_OK; restart++) {
         if ((st = run_strategy(q, c, q->generations, &generation, &stop, err)) != MCP_OK) break;
         consider(q, mcp_cmaes_mean(c));
@@ -263,6 +284,9 @@ static mcp_status prepare(search *q, mcp_error *err)
     q->x0 = q->noise;
     q->e = q->x0 + nx * P;
     q->eps = q->e + (T + 1) * ny * P;
+    mcp_stream_noise stream = {.system = in->system, .seed = in->seed, .trial = in->number, .step = search_key};
+    mcp_noise        noise = mcp_noise_from_stream(&stream);
+    noise.fill(noise.context, r.steps, 0, q->padded, q->padded, q->x0, q->e, q->eps, NULL);
     q->posterior = mcp_calloc((size_t)in->system->ngp + 1, sizeof *q->posterior);
     q->rollout = mcp_calloc((size_t)q->workers, sizeof *q->rollout);
     q->scale = mcp_calloc(3 * n, sizeof *q->scale);
@@ -312,7 +336,7 @@ mcp_status mcp_blackdrops_improve(const mcp_algorithm_input *in, double *theta, 
     if ((st = mcp_blackdrops_check(in->system, err)) != MCP_OK) return st;
     if ((st = prepare(&q, err)) == MCP_OK && (st = find_scale(&q, err)) == MCP_OK) {
         if (in->warm) memcpy(q.start, theta, (size_t)q.n * sizeof *theta);
-        else st = mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, 0, q.start, err);
+        else st = pick_start(&q, 0, err);
     }
     if (st == MCP_OK) {
         consider(&q, q.start);
