@@ -32,13 +32,14 @@ void view_clear(learn_view *v)
     if (v->mode == VIEW_LIVE) fprintf(stderr, "\r\033[K");
 }
 
-/* At most: what this optimisation may still take, and the trials after it as long as those before. */
+/* A guess: this trial and the ones after it take as long as those before; a trial that takes longer, or the first one, as long as
+ * the steps allow. */
 static double time_left(const learn_view *v, const mcp_learn_progress *p)
 {
     double here = 0.0, mean = v->done ? v->spent / v->done : NAN, elapsed = now() - v->trial_began;
     if (p->phase == MCP_PHASE_OPTIMISE && p->step > 0) here = p->seconds / p->step * (p->steps - p->step);
-    if (v->done) here = fmin(here, fmax(mean - elapsed, 0.0));
-    else mean = elapsed + here;
+    if (v->done && elapsed < mean) here = fmin(here, mean - elapsed);
+    if (!v->done) mean = elapsed + here;
     return here + mean * fmax(v->trials - p->trial, 0);
 }
 
@@ -55,7 +56,7 @@ static void draw(learn_view *v, const mcp_learn_progress *p)
         n += snprintf(head + n, sizeof head - (size_t)n, "  %s ...", mcp_phase_name(p->phase));
     else {
         n += snprintf(head + n, sizeof head - (size_t)n, "  step %d/%d  cost %.2f  ", p->step, p->steps, p->cost);
-        int room = width - n - snprintf(tail, sizeof tail, "  rate %.3g  at most %s left", p->step_size,
+        int room = width - n - snprintf(tail, sizeof tail, "  rate %.3g  about %s left", p->step_size,
                                         term_seconds(left, sizeof left, time_left(v, p)));
         if (room >= 4) term_sparkline(spark, v->history, v->steps, room < SPARK ? room : SPARK);
         else tail[0] = '\0';
@@ -68,7 +69,7 @@ static void say(learn_view *v, const mcp_learn_progress *p, int fresh)
 {
     char left[32];
     if (p->phase == MCP_PHASE_OPTIMISE && p->step > 0 && (p->step % LINES_EVERY == 0 || p->event == 2 || p->event == 3))
-        printf("trial %d: step %d/%d, cost %.3f, rate %.3g, dropout %.3g, at most %s left%s\n", p->trial, p->step, p->steps, p->cost,
+        printf("trial %d: step %d/%d, cost %.3f, rate %.3g, dropout %.3g, about %s left%s\n", p->trial, p->step, p->steps, p->cost,
                p->step_size, p->dropout, term_seconds(left, sizeof left, time_left(v, p)),
                p->event == 2 ? " (began again: the numbers had gone wrong)" : p->event == 3 ? " (a fresh policy)" : "");
     else if (fresh && (p->phase == MCP_PHASE_MODEL || p->phase == MCP_PHASE_EXPLORE))
