@@ -14,6 +14,7 @@ typedef struct {
     double   sigma;       /* first step size, in the unit of x                                             */
     const double *scale;  /* n: standard deviation of coordinate i at the start is sigma*scale[i]; NULL = 1 */
     int      active;      /* 1: bad candidates have negative weights in the covariance update              */
+    int      separable;   /* learn only the variances: faster when there are many parameters and few evaluations   */
     double   growth;      /* a restart multiplies the population by it (IPOP: 2)                           */
     double   tol_f;       /* stop: range of recent best values and of the last population, 1e-12           */
     double   tol_x;       /* stop: every deviation below tol_x times the first one, 1e-12                  */

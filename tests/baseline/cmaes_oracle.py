@@ -5,7 +5,7 @@
    (a run is given up after 2000 n generations or when the library's own stop rules apply)
 """
 import numpy as np
-from cmaes import CMA
+from cmaes import CMA, SepCMA
 
 
 def sphere(x):
@@ -25,18 +25,19 @@ def rastrigin(x):
     return float(np.sum(x * x + 10.0 - 10.0 * np.cos(2 * np.pi * x)))
 
 
-CASES = [  # function, dimensions, start of every coordinate, sigma, population per dimension (0: default), runs
-    (sphere, (5, 10, 20, 40), 3.0, 1.0, 0, 21),
-    (ellipsoid, (5, 10, 20, 40), 3.0, 1.0, 0, 11),
-    (rosenbrock, (5, 10, 20, 40), 0.0, 0.1, 0, 21),
-    (rastrigin, (5, 10, 20), 3.0, 2.0, 20, 21),
+CASES = [  # class, function, dimensions, start of every coordinate, sigma, population per dimension (0: default), runs
+    (CMA, sphere, (5, 10, 20, 40), 3.0, 1.0, 0, 21),
+    (CMA, ellipsoid, (5, 10, 20, 40), 3.0, 1.0, 0, 11),
+    (CMA, rosenbrock, (5, 10, 20, 40), 0.0, 0.1, 0, 21),
+    (CMA, rastrigin, (5, 10, 20), 3.0, 2.0, 20, 21),
+    (SepCMA, ellipsoid, (10, 20, 40), 3.0, 1.0, 0, 21),  # learns variances only; positive weights only
 ]
 
-for f, dims, x0, sigma, pop, runs in CASES:
+for kind, f, dims, x0, sigma, pop, runs in CASES:
     for n in dims:
         counts = []
         for seed in range(runs):
-            es = CMA(mean=np.full(n, x0), sigma=sigma, seed=1000 + seed, population_size=pop * n if pop else None)
+            es = kind(mean=np.full(n, x0), sigma=sigma, seed=1000 + seed, population_size=pop * n if pop else None)
             best, evals = np.inf, 0
             for _ in range(2000 * n):
                 told = []
@@ -51,5 +52,5 @@ for f, dims, x0, sigma, pop, runs in CASES:
                     break
             if best < 1e-9:
                 counts.append(evals)
-        print(f'    {{"{f.__name__}", {f.__name__}, {n}, {x0}, {sigma}, {pop * n}, {np.mean(counts):.0f}, '
+        print(f'    {{"{f.__name__}", {f.__name__}, {n}, {int(kind is SepCMA)}, {x0}, {sigma}, {pop * n}, {np.mean(counts):.0f}, '
               f'{np.std(counts):.0f}, {len(counts) / runs:.3f}}},', flush=True)

@@ -183,6 +183,8 @@ static mcp_status make_strategy(search *q, mcp_cmaes **c, const double *start, d
     mcp_cmaes_settings_default(&s);
     s.sigma = sigma;
     s.scale = q->scale;
+    /* the correlations of n parameters take some 10 n^2 evaluations to learn */
+    s.separable = q->generations * (4 + 3 * log(q->n)) < 10.0 * q->n * q->n;
     s.noise_step = 0; /* a candidate's cost has no noise: all see the same */
     s.seed = q->in->seed + salt;
     s.trial = q->in->number;
