@@ -12,7 +12,7 @@
 struct mcp_rollout {
     mcp_shape  shape;
     mcp_pool  *pool;
-    int        block, blocks, padded; /* particles a block, blocks, particles rounded up to whole groups */
+    int        block, blocks, padded; /* most particles of a block, blocks, particles rounded up to whole groups */
     int        workers;
     mcp_block *worker;  /* one workspace a thread */
     mcp_slab  *slabs;   /* workers x (T+1) */
@@ -24,35 +24,18 @@ struct mcp_rollout {
     size_t     bytes;
 };
 
-/* Time of a run in lanes: blocks go to whichever thread is free; a block costs its lanes and a little more. */
-static double longest_thread(int padded, int block, int threads)
+/* Wide blocks read the packed inverse rarely; beyond about a hundred particles a step's arrays leave the second-level cache.
+ * As few blocks as that allows, the same number for every thread. */
+static int automatic_blocks(int padded, int threads)
 {
-    const double more = 2.0;
-    double       load[64] = {0.0}, most = 0.0;
-    int          n = threads < 64 ? threads : 64;
-    for (int first = 0; first < padded; first += block) {
-        int k = 0;
-        for (int i = 1; i < n; i++)
-            if (load[i] < load[k]) k = i;
-        load[k] += (padded - first < block ? padded - first : block) + more;
-    }
-    for (int i = 0; i < n; i++) most = fmax(most, load[i]);
-    return most;
+    const int widest = 104, groups = padded / MCP_LANES;
+    int       blocks = (padded + widest - 1) / widest;
+    blocks = (blocks + threads - 1) / threads * threads;
+    return blocks < groups ? blocks : groups;
 }
 
-/* Wide blocks read the packed inverse rarely; beyond about a hundred particles a step's arrays leave the second-level cache.
- * Among such blocks, the one that keeps all threads busy. */
-static int automatic_block(int particles, int threads)
-{
-    const int widest = 104;
-    double    best = INFINITY;
-    int       block = MCP_LANES, padded = mcp_round_lanes(particles);
-    for (int b = MCP_LANES; b <= widest; b += MCP_LANES) {
-        double time = longest_thread(padded, b, threads);
-        if (time <= best) best = time, block = b;
-    }
-    return block;
-}
+/* First particle of block k: whole groups, dealt out as evenly as they go. */
+static int first_of(const mcp_rollout *r, int k) { return (int)((int64_t)k * (r->padded / MCP_LANES) / r->blocks) * MCP_LANES; }
 
 static mcp_status check(const mcp_system *s, const mcp_rollout_settings *r, mcp_error *err)
 {
@@ -103,9 +86,9 @@ mcp_status mcp_rollout_create(mcp_rollout **out, const mcp_system *s, mcp_poster
     r->pool    = pool;
     r->workers = mcp_pool_threads(pool);
     r->padded  = mcp_round_lanes(set->particles);
-    r->block   = set->block > 0 ? mcp_round_lanes(set->block) : automatic_block(set->particles, r->workers);
-    if (r->block > r->padded) r->block = r->padded;
-    r->blocks = (r->padded + r->block - 1) / r->block;
+    int wish   = mcp_round_lanes(set->block);
+    r->blocks  = wish > 0 ? (r->padded + wish - 1) / wish : automatic_blocks(r->padded, r->workers);
+    r->block   = mcp_round_lanes((r->padded + r->blocks - 1) / r->blocks);
     int threads = r->workers; /* a block may run on any of them */
     r->worker = mcp_calloc((size_t)threads, sizeof *r->worker);
     r->slabs  = mcp_calloc((size_t)threads * ((size_t)r->shape.T + 1), sizeof *r->slabs);
@@ -182,8 +165,8 @@ static void run_block(void *context, int task, int worker)
     mcp_rollout     *r = c->r;
     const mcp_shape *s = &r->shape;
     mcp_block       *b = &r->worker[worker];
-    const int        first = task * r->block;
-    const int        n = first + r->block <= r->padded ? r->block : r->padded - first;
+    const int        first = first_of(r, task);
+    const int        n = first_of(r, task + 1) - first;
     const int        live = first + n <= s->set.particles ? n : s->set.particles - first;
     const int        drop = c->dropout > 0.0 && s->activations > 0;
     const uint8_t   *keep = drop ? b->keep : NULL;
