@@ -72,6 +72,22 @@ static const char *test_only_, *test_name_;
             return;                                                     \
         }                                                               \
     } while (0)
+/* gradient[0, every, ..] against central differences of f at x, which is the same afterwards */
+typedef double test_function(void *context, const double *x);
+static inline void check_differences(test_function *f, void *context, int n, int every, double *x, const double *gradient, double h, double rel,
+                                     double abs_)
+{
+    for (int i = 0; i < n; i += every) {
+        double keep = x[i];
+        x[i] = keep + h;
+        double up = f(context, x);
+        x[i] = keep - h;
+        double down = f(context, x), want = (up - down) / (2 * h);
+        x[i] = keep;
+        if (!(fabs(gradient[i] - want) <= rel * fmax(fabs(gradient[i]), fabs(want)) + abs_))
+            FAIL_("gradient[%d] = %.17g, by differences %.17g", i, gradient[i], want);
+    }
+}
 /* text contains part */
 #define CHECK_HAS(text, part)                                           \
     do {                                                                \

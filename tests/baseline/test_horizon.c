@@ -80,6 +80,15 @@ static double value(world *w, const double *theta, double *grad)
     return J;
 }
 
+static double value_alone(void *w, const double *theta) { return value(w, theta, NULL); }
+
+static double largest(int n, const double *x)
+{
+    double top = 0;
+    for (int i = 0; i < n; i++) top = fmax(top, fabs(x[i]));
+    return top;
+}
+
 static void check_gradient(int angles, int nu, int velocities)
 {
     world  w;
@@ -87,18 +96,9 @@ static void check_gradient(int angles, int nu, int velocities)
     make(&w, angles, nu, velocities, NULL);
     for (int i = 0; i < params(&w); i++) theta[i] = 0.6 * mcp_rand_normal(&gen);
     value(&w, theta, grad);
-    double top = 0;
-    for (int i = 0; i < params(&w); i++) top = fmax(top, fabs(grad[i]));
+    double top = largest(params(&w), grad);
     CHECK(top > 1e-3);
-    for (int i = 0; i < params(&w); i++) {
-        double keep = theta[i], h = 1e-5;
-        theta[i] = keep + h;
-        double up = value(&w, theta, NULL);
-        theta[i] = keep - h;
-        double down = value(&w, theta, NULL);
-        theta[i] = keep;
-        CHECK_CLOSE(grad[i], (up - down) / (2 * h), 1e-7, 1e-7 * top);
-    }
+    check_differences(value_alone, &w, params(&w), 1, theta, grad, 1e-5, 1e-7, 1e-7 * top);
     drop(&w);
 }
 
@@ -123,15 +123,7 @@ CASE(an_eased_horizon_is_its_first_steps_with_a_wider_cost)
     mcp_horizon_ease(w.h, 2, 0.25);
     eased = value(&w, theta, grad);
     CHECK_CLOSE(eased, sum, 1e-14, 0);
-    for (int i = 0; i < params(&w); i += 3) {
-        double keep = theta[i], h = 1e-5;
-        theta[i] = keep + h;
-        double up = value(&w, theta, NULL);
-        theta[i] = keep - h;
-        double down = value(&w, theta, NULL);
-        theta[i] = keep;
-        CHECK_CLOSE(grad[i], (up - down) / (2 * h), 1e-6, 1e-8);
-    }
+    check_differences(value_alone, &w, params(&w), 3, theta, grad, 1e-5, 1e-6, 1e-8);
     drop(&w);
 }
 
@@ -146,24 +138,20 @@ static double value_of_targets(world *w, const double *x, double *grad)
     return J;
 }
 
+static double value_of_targets_alone(void *w, const double *x)
+{
+    double none[80];
+    return value_of_targets(w, x, none);
+}
+
 CASE(gradient_in_pseudo_targets_matches_central_difference)
 {
     world  w;
-    double x[80], grad[80], none[80];
+    double x[80], grad[80];
     make(&w, 1, 2, 0, NULL);
     for (int i = 0; i < params(&w); i++) x[i] = 0.6 * mcp_rand_normal(&gen);
     value_of_targets(&w, x, grad);
-    double top = 0;
-    for (int i = 0; i < params(&w); i++) top = fmax(top, fabs(grad[i]));
-    for (int i = 0; i < params(&w); i++) {
-        double keep = x[i], h = 1e-5;
-        x[i] = keep + h;
-        double up = value_of_targets(&w, x, none);
-        x[i] = keep - h;
-        double down = value_of_targets(&w, x, none);
-        x[i] = keep;
-        CHECK_CLOSE(grad[i], (up - down) / (2 * h), 1e-6, 1e-6 * top);
-    }
+    check_differences(value_of_targets_alone, &w, params(&w), 1, x, grad, 1e-5, 1e-6, 1e-6 * largest(params(&w), grad));
     drop(&w);
 }
 

@@ -5,6 +5,7 @@
 #include "mcpilco/gp.h"
 #include "model/kernel.h"
 #include "model/posterior.h"
+#include "likelihood.h"
 #include "test.h"
 
 enum { D = 2, N = 45, BAND = 3, CUT = 20 }; /* two trials: points 0 .. 19 and 20 .. 44 */
@@ -40,7 +41,7 @@ static void dense(const mcp_gp *gp, const mcp_kernel *k, const double *X, double
 
 CASE(likelihood_is_that_of_the_dense_matrix_and_its_gradient_fits)
 {
-    double      X[N * D], y[N], lag[N * (BAND + 1)], A[N * N], a[N], g[8], h[8], value, up, dn, sum = 0.5 * N * log(2 * M_PI);
+    double      X[N * D], y[N], lag[N * (BAND + 1)], A[N * N], a[N], g[8], h[8], value, sum = 0.5 * N * log(2 * M_PI);
     mcp_gp     *gp;
     mcp_kernel *k;
     make(&gp, &k, lag, X, y);
@@ -53,17 +54,7 @@ CASE(likelihood_is_that_of_the_dense_matrix_and_its_gradient_fits)
     CHECK_CLOSE(value, sum, 1e-12, 0);
     int np = mcp_kernel_params(k) + 1;
     memcpy(h, mcp_gp_hyper(gp), (size_t)np * sizeof *h);
-    for (int j = 0; j < np; j++) {
-        double keep = h[j], e = 1e-5;
-        h[j] = keep + e;
-        REQUIRE_OK(mcp_gp_set(gp, h, err));
-        REQUIRE_OK(mcp_gp_nlml(gp, &up, NULL, err));
-        h[j] = keep - e;
-        REQUIRE_OK(mcp_gp_set(gp, h, err));
-        REQUIRE_OK(mcp_gp_nlml(gp, &dn, NULL, err));
-        h[j] = keep;
-        CHECK_CLOSE(g[j], (up - dn) / (2 * e), 1e-6, 1e-6 * (1 + fabs(value)));
-    }
+    check_differences(likelihood_at, gp, np, 1, h, g, 1e-5, 1e-6, 1e-6 * (1 + fabs(value)));
     mcp_gp_free(gp);
     mcp_kernel_free(k);
 }
