@@ -344,8 +344,8 @@ mcp_status mcp_blackdrops_improve(const mcp_algorithm_input *in, double *theta, 
         consider(&q, q.start);
         info->cost_first = q.best_J;
         if ((st = optimise(&q, err)) == MCP_OK && !isfinite(q.best_J))
-            st = mcp_fail(err, MCP_ERR_NUMERIC, "black-drops: no policy has a finite cost on the model; look at the data of the trials so far, and at "
-                          "model.noise_floor: a model that runs away was trained on outliers or on too little movement");
+            st = mcp_fail(err, MCP_ERR_NUMERIC, "black-drops: no policy has a finite cost on the model; look at the data of the trials "
+                          "so far, and at model.noise_floor: a model that runs away was trained on outliers or on too little movement");
         info->cost_last = q.best_J;
         if (st == MCP_OK) memcpy(theta, q.best, (size_t)q.n * sizeof *theta);
     }

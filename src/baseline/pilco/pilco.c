@@ -137,7 +137,8 @@ static mcp_status to_theta(search *q, double *theta, mcp_error *err)
     const mcp_horizon_problem *p = &l->p;
     int                        b = p->basis, f = p->features;
     if (mcp_targets_forward(p->nu, b, f, q->x, q->w, q->lambda, q->K, q->L) != MCP_OK)
-        return mcp_fail(err, MCP_ERR_NUMERIC, "pilco: the policy's basis functions coincide; give its rbf fewer, or start again from an earlier trial");
+        return mcp_fail(err, MCP_ERR_NUMERIC, "pilco: the policy's basis functions coincide; give its rbf fewer, or start again from an "
+                        "earlier trial");
     memcpy(theta + l->weights, q->w, (size_t)(p->nu * b) * sizeof *theta);
     memcpy(theta + l->centres, q->x + p->nu * b, (size_t)(b * f) * sizeof *theta);
     memcpy(theta + l->lengths, q->x + p->nu * b + b * f, (size_t)f * sizeof *theta);
@@ -247,8 +248,9 @@ static mcp_status improve(search *q, double *theta, mcp_error *err)
     for (int k = 0; k < s->starts && st == MCP_OK && !b.stopped && q->best_J > poor && !q->in->incumbent_works; k++)
         st = candidate(q, (uint32_t)k, &b, err);
     if (st != MCP_OK) return st;
-    if (!isfinite(q->best_J)) return mcp_fail(err, MCP_ERR_NUMERIC, "pilco: no policy has a finite expected cost on the model; look at the data of the trials so far, raise "
-                                            "model.noise_floor, or use mc-pilco4pms, which needs no Gaussian over states");
+    if (!isfinite(q->best_J))
+        return mcp_fail(err, MCP_ERR_NUMERIC, "pilco: no policy has a finite expected cost on the model; look at the data of the trials so far, "
+                        "raise model.noise_floor, or use mc-pilco4pms, which needs no Gaussian over states");
     q->info->outcome = b.stopped ? MCP_INTERRUPTED : b.converged ? MCP_CONVERGED : MCP_STEPS_MAX;
     memcpy(q->x, q->best, (size_t)params(q) * sizeof *q->x);
     q->info->cost_last = q->best_J;

@@ -147,7 +147,8 @@ static mcp_status find_variables(prober *q, mcp_horizon_problem *p, mcp_error *e
         return mcp_fail(err, MCP_ERR_TASK, "pilco: model feature \"%s\" is not a state, an input or the sine or cosine of a state; "
                         "list only those in model.features", s->feature_text[bad]);
     if ((bad = match_all(q, p->features, eval_policy_inputs, q->na, p->feature, p->feature_scale)) >= 0)
-        return mcp_fail(err, MCP_ERR_TASK, "pilco: argument %d of the policy's rbf is not a state or the sine or cosine of one; list only those", bad + 1);
+        return mcp_fail(err, MCP_ERR_TASK, "pilco: argument %d of the policy's rbf is not a state or the sine or cosine of one; list only "
+                        "those", bad + 1);
     for (int i = 0; i < q->nx; i++) used[i] = s->task->state_angle && s->task->state_angle[i];
     for (int i = 0; i < s->nf; i++)
         if (p->input[i] >= q->nx && p->input[i] < q->na) used[(p->input[i] - q->nx) / 2] = 1;
