@@ -23,11 +23,13 @@ static mcp_status expected_success(const mcp_algorithm_input *in, int true_state
     return st;
 }
 
-static double *joined(double *a, int n, const double *b, int m)
+static mcp_status join(double **a, int n, const double *b, int m, mcp_error *err)
 {
-    double *both = mcp_realloc(a, ((size_t)n + (size_t)m + 1) * sizeof *both);
-    if (both && b) memcpy(both + n, b, (size_t)m * sizeof *both);
-    return both ? both : a;
+    double *both = mcp_realloc(*a, ((size_t)n + (size_t)m + 1) * sizeof *both);
+    if (!both) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the history of %d steps", n + m);
+    if (b) memcpy(both + n, b, (size_t)m * sizeof *both);
+    *a = both;
+    return MCP_OK;
 }
 
 /* A fresh policy beside the one in theta; the cheaper on the fixed noise set goes on. */
@@ -37,9 +39,9 @@ static mcp_status second_try(const mcp_optimise_request *q, double *theta, mcp_o
     double           *other = mcp_calloc((size_t)params + 1, sizeof *other);
     mcp_optimise_info more = {0};
     mcp_status        st = other ? mcp_policy_optimise(q, 0, other, &more, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a policy");
+    if (st == MCP_OK) st = join(&info->history, info->steps, more.history, more.steps, err);
+    if (st == MCP_OK) st = join(&info->rate_history, info->steps, more.rate_history, more.steps, err);
     if (st == MCP_OK) {
-        info->history = joined(info->history, info->steps, more.history, more.steps);
-        info->rate_history = joined(info->rate_history, info->steps, more.rate_history, more.steps);
         info->steps += more.steps;
         info->restarts += more.restarts;
         info->seconds += more.seconds;
