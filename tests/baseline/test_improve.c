@@ -2,6 +2,7 @@
  * failing allocation, and they are pure functions of their input. */
 #include "baseline/blackdrops/blackdrops.h"
 #include "baseline/pilco/pilco.h"
+#include "learn/algorithm.h"
 #include "learn/fit.h"
 #include "math/arena.h"
 #include "plant/plant.h"
@@ -11,7 +12,8 @@ static const char slide[] = "name: slide\nrate: 10\ntrial: 1.0\nstate: {p: m, v:
                             "measured: {p: 1e-3, v: 1e-3}\nobserver: none\nsmoother: none\n"
                             "model: {changes: [p, v], features: [p, v, u], kernel: se}\nlet: {s: 'rbf(4, p, v)'}\n"
                             "policy: 2*(9*sin(s) + sin(3*s))/8\ncost: 1 - exp(-((p - 0.4)^2 + 0.1*v^2)/(2*0.3^2))\nstart: {std: 0.01}\n"
-                            "explore: uniform\nsuccess: {when: abs(p - 0.4) < 0.1, last: 0.3}\nplant: {ode: {p: v, v: u - 0.5*v}}\n";
+                            "explore: uniform\nsuccess: {when: abs(p - 0.4) < 0.1, last: 0.3}\nplant: {ode: {p: v, v: u - 0.5*v}}\n"
+                            "optimise: {particles: 8, evaluate_particles: 8, steps: 2}\n";
 
 static mcp_task           *task;
 static mcp_system         *sys;
@@ -61,6 +63,7 @@ static mcp_status run(improve_fn *f, int warm, int stop, double *theta, mcp_opti
     stop_at = stop;
     in.warm = warm;
     mcp_status st = f(&in, theta, info, err);
+    if (st == MCP_OK) CHECK(info->history[info->steps - 1] > 0 && info->rate_history[info->steps - 1] > 0); /* as long as it says */
     mcp_free(info->history);
     mcp_free(info->rate_history);
     info->history = info->rate_history = NULL;
@@ -124,19 +127,19 @@ CASE(pilcos_expected_cost_agrees_with_particles)
     for (int g = 0; g < 2; g++) mcp_posterior_free(post[g]);
 }
 
-static void check_memory(improve_fn *f)
+static void check_memory(improve_fn *f, int warm, int stop, long tries)
 {
     double            theta[64] = {0};
     mcp_optimise_info info;
     mcp_error         e = {MCP_OK, ""};
     mcp_alloc_fail_at(0);
-    CHECK(run(f, 0, 1, theta, &info, &e) == MCP_OK);
+    CHECK(run(f, warm, stop, theta, &info, &e) == MCP_OK);
     long all = mcp_alloc_count();
     CHECK(all > 5);
-    for (long k = 1; k <= all; k += 1 + all / 60) {
+    for (long k = 1; k <= all; k += 1 + all / tries) {
         memset(&info, 0, sizeof info);
         mcp_alloc_fail_at(k);
-        mcp_status st = run(f, 0, 1, theta, &info, &e);
+        mcp_status st = run(f, warm, stop, theta, &info, &e);
         mcp_alloc_fail_at(0);
         if (st == MCP_OK) continue; /* an allocation that had a second way */
         CHECK(st == MCP_ERR_MEMORY);
@@ -144,8 +147,23 @@ static void check_memory(improve_fn *f)
     }
 }
 
-CASE(pilco_answers_every_failing_allocation) { check_memory(mcp_pilco_improve); }
-CASE(black_drops_answers_every_failing_allocation) { check_memory(mcp_blackdrops_improve); }
+CASE(pilco_answers_every_failing_allocation) { check_memory(mcp_pilco_improve, 0, 1, 60); }
+CASE(black_drops_answers_every_failing_allocation) { check_memory(mcp_blackdrops_improve, 0, 1, 60); }
+
+/* Before the third trial a warm start that is expected to fail gets company: its history is as long as both together. */
+CASE(particles_and_their_second_try_answer_every_failing_allocation)
+{
+    mcp_error            e = {MCP_OK, ""};
+    const mcp_algorithm *a = mcp_algorithm_find("mc-pilco", &e);
+    double               theta[64] = {0};
+    mcp_optimise_info    info;
+    REQUIRE(a);
+    in.number = 3;
+    REQUIRE_OK(run(a->improve, 1, 100, theta, &info, err));
+    CHECK(info.steps == 4); /* two and two */
+    check_memory(a->improve, 1, 100, 1000);
+    in.number = 1;
+}
 
 int main(int argc, char **argv)
 {
@@ -157,6 +175,7 @@ int main(int argc, char **argv)
     RUN(pilcos_expected_cost_agrees_with_particles);
     RUN(pilco_answers_every_failing_allocation);
     RUN(black_drops_answers_every_failing_allocation);
+    RUN(particles_and_their_second_try_answer_every_failing_allocation);
     tear_down();
     return DONE();
 }
