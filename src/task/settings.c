@@ -51,7 +51,7 @@ const mcp_key mcp_optimise_table[] = {
      .about = "mixed: the policy's basis functions in single precision while it is optimised; faster, and off by far less than the "
               "particles' noise. The model's variance is always double"},
     {"block", KEY_INT, AT(block), 0, 100000, .fallback = "0",
-     .about = "particles worked on together; 0 = chosen by cache size. Does not change the result"},
+     .about = "particles worked on together; 0 = chosen for speed. Does not change the result"},
     {"beta1", KEY_NUMBER, AT(beta1), 0, 1, OPEN_HI, .fallback = "0.9", .about = "Adam: decay of the mean gradient"},
     {"beta2", KEY_NUMBER, AT(beta2), 0, 1, OPEN_HI, .fallback = "0.999",
      .about = "Adam: decay of the squared gradient"},

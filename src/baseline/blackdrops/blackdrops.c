@@ -3,7 +3,7 @@
  * where every rollout samples the model's uncertainty (their equation 8 and algorithm 2).
  *
  * A candidate's cost is the mean over M particles. All candidates of an improvement see the same noise, so CMA-ES minimises a plain
- * function; every few generations the centre of its distribution is judged on other, larger noise, and the best one judged there is the
+ * function; every few generations the centre of its distribution is judged on ten other sets of noise, and the best one judged there is the
  * answer. Candidates go to threads; each is a pure function of its parameters and of the noise's numbers, so the result does not
  * depend on how many threads there are. */
 #include "baseline/blackdrops/blackdrops.h"
