@@ -19,6 +19,7 @@ struct mcp_posterior {
     double     s2;
     double    *alpha;
     mcp_packed Q;
+    mcp_packed T; /* Q's diagonal and twice what is right of it: k' T k = k' Q k for half the work */
     size_t     bytes;
     void (*moments_forward) MCP_MOMENTS_ARGS;
     void (*moments_backward) MCP_KBAR_ARGS;
@@ -54,12 +55,13 @@ size_t mcp_posterior_tape(const mcp_posterior *p, int ld)
     return layout_tape(&t, p, ld, nothing);
 }
 
-void mcp_posterior_forward(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var, double *tape)
+/* product: Q, or T where V is not needed afterwards. */
+static void moments(const mcp_posterior *p, const mcp_packed *product, int n, int ld, const double *F, double *mean, double *var, double *tape)
 {
     tape_parts t;
     layout_tape(&t, p, ld, tape);
     mcp_cov_forward(p->cov, n, ld, F, t.K, t.cov);
-    mcp_gemm(&p->Q, n, t.K, ld, t.V, ld, 0);
+    mcp_gemm(product, n, t.K, ld, t.V, ld, 0);
     p->moments_forward(p->m, p->mv, n, p->alpha, t.K, ld, t.V, ld, mean, var);
     mcp_cov_diagonal(p->cov, n, ld, F, t.prior);
     for (int j = 0; j < n; j++) {
@@ -67,6 +69,16 @@ void mcp_posterior_forward(const mcp_posterior *p, int n, int ld, const double *
         t.live[j] = v < floor ? 0.0 : 1.0;
         var[j]    = v < floor ? floor : v;
     }
+}
+
+void mcp_posterior_forward(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var, double *tape)
+{
+    moments(p, &p->Q, n, ld, F, mean, var, tape);
+}
+
+void mcp_posterior_predict(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var, double *tape)
+{
+    moments(p, &p->T, n, ld, F, mean, var, tape);
 }
 
 void mcp_posterior_backward(const mcp_posterior *p, int n, int ld, const double *F, const double *mean_bar,
@@ -139,11 +151,16 @@ static mcp_status draft_points(draft *d, const mcp_gp *gp, const mcp_inducing *c
     return MCP_OK;
 }
 
-/* One block: the struct, alpha, room for packed Q; and the covariances with the points kept. */
+static size_t packed_room(int m)
+{
+    return (mcp_gemm_packed_doubles(m, m) + 7) / 8 * 8; /* whole cache lines */
+}
+
+/* One block: the struct, alpha, room for packed Q and T; and the covariances with the points kept. */
 static mcp_status assemble(mcp_posterior **out, const mcp_gp *gp, const draft *d, int m, mcp_isa level, mcp_error *err)
 {
     size_t     front = (sizeof(mcp_posterior) + 63) / 64 * 64, row = (size_t)mcp_round_lanes(m);
-    size_t     bytes = front + (row + mcp_gemm_packed_doubles(m, m)) * sizeof(double);
+    size_t     bytes = front + (row + 2 * packed_room(m)) * sizeof(double);
     void      *block;
     mcp_status st = mcp_block_alloc(&block, bytes, err);
     if (st != MCP_OK) return st;
@@ -183,7 +200,11 @@ static mcp_status build(mcp_posterior **out, const mcp_gp *gp, const mcp_inducin
         if ((st = mcp_inducing_posterior(choice, mv, gp, level, d.Q, d.alpha, err)) != MCP_OK) goto done;
         p->mv = mv;
     }
-    mcp_gemm_pack(&p->Q, level, p->mv, p->mv, d.Q, p->mv, p->alpha + mcp_round_lanes(m));
+    double *room = p->alpha + mcp_round_lanes(m);
+    mcp_gemm_pack(&p->Q, level, p->mv, p->mv, d.Q, p->mv, room);
+    for (int i = 0; i < p->mv; i++)
+        for (int j = i + 1; j < p->mv; j++) d.Q[(size_t)i * (size_t)p->mv + (size_t)j] *= 2.0;
+    mcp_gemm_pack_upper(&p->T, level, p->mv, p->mv, d.Q, p->mv, room + packed_room(m));
     *out = p;
     p    = NULL;
 done:

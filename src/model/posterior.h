@@ -53,6 +53,8 @@ double     mcp_posterior_noise_var(const mcp_posterior *p);
 size_t mcp_posterior_tape(const mcp_posterior *p, int ld);
 void   mcp_posterior_forward(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var,
                              double *tape);
+/* The same for predictions that no backward follows: nearly half the products, other last digits. */
+void   mcp_posterior_predict(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var, double *tape);
 /* Adds d(sum mean_bar mean + var_bar var)/dF to F_bar; no further solve: V = Q k is on the tape. What forward wrote there is
  * kept (backward may be called again), but part of the tape is scratch, so it is not const.
  * (The particle simulation calls it right after forward, with mean_bar = 1 and var_bar = eps/(2 sqrt(var)): that is the

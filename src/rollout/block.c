@@ -102,7 +102,8 @@ static void sample_change(mcp_block *b, int g, int t, int n, int want_gradient)
     const double        *expected = k->f + (size_t)(s->nf + g) * (size_t)ld;
     double              *change = k->xad + (size_t)(s->nx + s->nu + g) * (size_t)ld;
     const double         more = s->set.noisy ? mcp_posterior_noise_var(p) : 0.0;
-    mcp_posterior_forward(p, n, ld, k->f, b->mean, b->var, b->gp_tape);
+    if (want_gradient) mcp_posterior_forward(p, n, ld, k->f, b->mean, b->var, b->gp_tape);
+    else mcp_posterior_predict(p, n, ld, k->f, b->mean, b->var, b->gp_tape);
     for (int j = 0; j < n; j++) {
         double std = sqrt(b->var[j] + more);
         change[j] = expected[j] + b->mean[j] + std * eps[j];

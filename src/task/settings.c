@@ -63,7 +63,7 @@ const mcp_key mcp_optimise_table[] = {
     {"starts", KEY_INT, AT(starts), 0, 100, .fallback = "2",
      .about = "pilco: fresh policies tried while the best one expects more than half of the greatest possible cost; black-drops: fresh "
               "starts that race the first one for some generations, in the first two trials, unless the last policy worked"},
-    {"generations", KEY_INT, AT(generations), 1, 100000, .fallback = "1000",
+    {"generations", KEY_INT, AT(generations), 1, 100000, .fallback = "1500",
      .about = "black-drops: most generations of CMA-ES before a trial, all restarts together"},
     {"rollouts", KEY_INT, AT(rollouts), 1, 10000, .fallback = "8", .about = "black-drops: sampled rollouts by which a candidate is judged"},
     MCP_KEY_END,

@@ -117,11 +117,15 @@ CASE(exact_posterior_is_the_textbook_one_at_every_level)
             CHECK_CLOSE(mcp_posterior_noise_var(p), exp(-4.0), 1e-14, 0);
             REQUIRE(batch_make(&b, p, D, 16, 24));
             fill(&r, D * 24, 1.2, b.F);
+            double m2[24], v2[24];
             run(&b);
+            mcp_posterior_predict(p, 16, 24, b.F, m2, v2, b.tape);
             for (int j = 0; j < 16; j++) {
                 double x[D], mean, var;
                 for (int d = 0; d < D; d++) x[d] = b.F[d * 24 + j];
                 textbook(&q, x, &mean, &var);
+                CHECK(m2[j] == b.mean[j]);
+                CHECK_CLOSE(v2[j], var, 1e-10, 1e-11);
                 CHECK_CLOSE(b.mean[j], mean, 1e-10, 1e-11);
                 CHECK_CLOSE(b.var[j], var, 1e-10, 1e-11);
                 double m1, v1;

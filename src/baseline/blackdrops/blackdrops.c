@@ -19,7 +19,8 @@
 enum {
     JUDGE_SETS = 10,     /* sets of noise by which policies of different generations are compared */
     JUDGE_EVERY = 20,    /* generations */
-    PATIENCE = 150,      /* generations without gain before a restart or the end */
+    PATIENCE = 300,      /* generations without a better policy before a restart or the end: a wide search comes down from far above */
+    PATIENCE_WORKS = 100, /* the same for a policy that works; that one is not restarted either */
     RACES = 2,           /* trials before which fresh starts are tried; later ones are far behind the last policy */
     RACE = 150,          /* generations that each start has to show whether it is the best */
     RESTARTS = 2,
@@ -28,13 +29,16 @@ enum {
 };
 static const double gain = 0.005;              /* smallest relative gain that counts */
 static const double sharp = 3.0;               /* a start's weights: so many times those of a fresh policy */
-static const double sigma_fresh = 1.0, sigma_warm = 0.3; /* first step size, in units of that spread */
+/* First step size, in units of that spread. A policy that works is polished. One that failed sits in a poor optimum as a rule, and the
+ * search leaves it only by steps larger than those between fresh policies. */
+static const double sigma_fresh = 1.0, sigma_works = 0.3, sigma_failed = 2.0;
 static const uint32_t search_key = 64, judge_key = 0x80000000u;
 
 typedef struct {
     const mcp_algorithm_input *in;
     mcp_optimise_info         *info;
     int              n, workers, generations; /* parameters, threads, most of them */
+    int              works;           /* the last policy did, on the plant: it is polished */
     mcp_posterior  **posterior;       /* [ngp] */
     mcp_rollout    **rollout;         /* [workers] */
     double          *scale, *start, *best, *f;
@@ -145,9 +149,11 @@ static mcp_status find_scale(search *q, mcp_error *err)
 /* Generations until the strategy stops, patience or the budget (until) ends, or the caller says so. */
 static mcp_status run_strategy(search *q, mcp_cmaes *c, int until, int *generation, int *stop, mcp_error *err)
 {
+    const int  patience = q->works ? PATIENCE_WORKS : PATIENCE;
     int        waited = 0;
     mcp_status st = MCP_OK;
-    while (st == MCP_OK && *generation < until && *generation < q->generations && waited < PATIENCE && !mcp_cmaes_stopped(c) && !*stop) {
+    if (until > q->generations) until = q->generations;
+    while (st == MCP_OK && *generation < until && waited < patience && !mcp_cmaes_stopped(c) && !*stop) {
         int    l = mcp_cmaes_population(c);
         double low = INFINITY;
         evaluate_all(q, l, mcp_cmaes_ask(c), q->f);
@@ -255,13 +261,14 @@ static mcp_status race(search *q, mcp_cmaes **c, int *generation, int *stop, mcp
 static mcp_status optimise(search *q, mcp_error *err)
 {
     mcp_cmaes *c = NULL;
-    mcp_status st = make_strategy(q, &c, q->start, q->in->warm ? sigma_warm : sigma_fresh, 0, err);
+    double     sigma = !q->in->warm ? sigma_fresh : q->works ? sigma_works : sigma_failed;
+    mcp_status st = make_strategy(q, &c, q->start, sigma, 0, err);
     int        generation = 0, stop = 0;
-    if (st == MCP_OK && q->in->number <= RACES && !(q->in->warm && q->in->incumbent_works)) st = race(q, &c, &generation, &stop, err);
+    if (st == MCP_OK && q->in->number <= RACES && !q->works) st = race(q, &c, &generation, &stop, err);
     for (int restart = 0; st == MCP_OK; restart++) {
         if ((st = run_strategy(q, c, q->generations, &generation, &stop, err)) != MCP_OK) break;
         consider(q, mcp_cmaes_mean(c));
-        if (restart == RESTARTS || stop || generation >= q->generations) break;
+        if (restart == RESTARTS || q->works || stop || generation >= q->generations) break;
         if ((st = mcp_cmaes_restart(c, q->best, err)) == MCP_OK) st = grow(q, mcp_cmaes_population(c), err);
         q->info->restarts++;
     }
@@ -330,7 +337,8 @@ mcp_status mcp_blackdrops_check(const mcp_system *s, mcp_error *err)
 
 mcp_status mcp_blackdrops_improve(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info, mcp_error *err)
 {
-    search     q = {.in = in, .info = info, .n = mcp_program_params(in->system->controller), .best_J = INFINITY, .began = now()};
+    search     q = {.in = in, .info = info, .n = mcp_program_params(in->system->controller), .works = in->warm && in->incumbent_works,
+                    .best_J = INFINITY, .began = now()};
     mcp_status st;
     q.workers = mcp_pool_threads(in->pool);
     q.generations = in->system->task->optimise.generations;
