@@ -144,21 +144,16 @@ static mcp_status smooth_channels(estimator *e, const mcp_trial *t, mcp_error *e
     return MCP_OK;
 }
 
-/* How the errors of neighbouring changes hang together, for white sensor noise n:
- *   measured directly    n(t+1) - n(t)
- *   central differences  (n(t+2) - n(t+1) - n(t) + n(t-1))/(2 Ts)
- * Smoothers with a long memory are left white: what they take out of the noise they take out of the signal as well, and
- * nothing should rely on that. */
+/* How the errors of neighbouring changes hang together. Central differences, for white sensor noise n:
+ *   (n(t+2) - n(t+1) - n(t) + n(t-1))/(2 Ts)
+ * States that are measured directly are left white: their n(t+1) - n(t) is small beside what the noise of the measured features does to
+ * a change, and that is white. Smoothers with a long memory are too: what they take out of the noise they take out of the signal
+ * as well, and nothing should rely on that. */
 static void fill_lag(const estimator *e, int state, double *lag)
 {
-    static const double none[] = {1, 0, 0, 0}, direct[] = {1, -0.5, 0, 0}, central[] = {1, -0.25, -0.5, 0.25};
-    mcp_smoother_type   type = e->s->task->smoother.type;
-    const double       *from = none;
-    if (type == MCP_SMOOTHER_NONE || type == MCP_SMOOTHER_CENTRAL) {
-        if (e->from[state] == FROM_SENSOR) from = direct;
-        if (e->from[state] == FROM_DERIVATIVE) from = central;
-    }
-    for (int k = 0; k <= MCP_NOISE_BAND; k++) lag[k] = from[k];
+    static const double none[] = {1, 0, 0, 0}, central[] = {1, -0.25, -0.5, 0.25};
+    int                 differences = e->s->task->smoother.type == MCP_SMOOTHER_CENTRAL && e->from[state] == FROM_DERIVATIVE;
+    memcpy(lag, differences ? central : none, sizeof none);
 }
 
 static void fill(const estimator *e, mcp_states *out)

@@ -380,13 +380,13 @@ CASE(refined_velocities_are_those_at_the_samples)
 CASE(errors_of_neighbouring_changes_hang_together_as_stated)
 {
     const char *const how[2] = {"measured: {q: 1e-3}\nsmoother: central-difference", "measured: {q: 1e-3, v: 1e-3}\nsmoother: none"};
-    for (int c = 0; c < 2; c++) {
+    for (int measured = 0; measured < 2; measured++) {
         rig       r;
         mcp_task *task = NULL;
         char      text[512];
         double    sum[MCP_NOISE_BAND + 1] = {0};
         snprintf(text, sizeof text, "name: still\nrate: 30\ntrial: 600\nstate: {q: m, v: m/s}\ninputs: {u: {limit: 1}}\n%s\nmodel:\n  velocities: {q: v}\n"
-                 "  features: [v, u]\ncost: q^2\nstart: {std: 0}\nexplore: uniform\nplant: {ode: {v: 0*u}}\n", how[c]);
+                 "  features: [v, u]\ncost: q^2\nstart: {std: 0}\nexplore: uniform\nplant: {ode: {v: 0*u}}\n", how[measured]);
         REQUIRE_OK(mcp_task_parse(&task, "still.yaml", text, NULL, 0, err));
         REQUIRE(rig_open(&r, task));
         const double *v = r.states->state + 1;
@@ -394,7 +394,9 @@ CASE(errors_of_neighbouring_changes_hang_together_as_stated)
         for (int j = 0; j < n; j++)
             for (int k = 0; k <= MCP_NOISE_BAND && j + k < n; k++) sum[k] += (v[2 * j + 2] - v[2 * j]) * (v[2 * (j + k) + 2] - v[2 * (j + k)]);
         /* 18000 samples: a correlation is known to 0.01 */
-        for (int k = 1; k <= MCP_NOISE_BAND; k++) CHECK_CLOSE(sum[k] / sum[0], r.states->lag[k], 0, 0.03);
+        for (int k = 1; k <= MCP_NOISE_BAND && !measured; k++) CHECK_CLOSE(sum[k] / sum[0], r.states->lag[k], 0, 0.03);
+        /* of a measured velocity the estimate says nothing: noise in the features, which is white, as a rule does more to a change */
+        for (int k = 1; k <= MCP_NOISE_BAND && measured; k++) CHECK(r.states->lag[k] == 0.0);
         rig_close(&r);
     }
 }
