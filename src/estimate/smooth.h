@@ -26,4 +26,8 @@ size_t mcp_rts_work(int n);
 void   mcp_rts(int n, const double *q, double ts, double drive, double r, double *position, double *velocity, double change[2],
                double *work);
 
+/* A position q whose velocity v is measured too, smoothed along the trapezoid sums of v; measurement deviation r > 0. The sums' own
+ * error has the likeliest deviation of a row that starts with least > 0, each half as large again; returned. work: 2 n doubles. */
+double mcp_trapezoid(int n, const double *q, const double *v, double ts, double r, double least, double *y, double *work);
+
 #endif

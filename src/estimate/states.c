@@ -53,9 +53,10 @@ static mcp_status find_origins(estimator *e, mcp_error *err)
             e->from[i] = FROM_SENSOR;
         } else if (position >= 0 && (e->channel[i] = channel_of(t, position)) >= 0) {
             e->from[i] = FROM_DERIVATIVE;
-            if (t->smoother.type == MCP_SMOOTHER_NONE)
-                return mcp_fail(err, MCP_ERR_TASK, "%s: smoother none cannot tell %s: measure it, or choose a smoother that "
-                                "differentiates %s (central-difference, butterworth, savitzky-golay, kalman)", t->file, t->state[i], t->state[position]);
+            if (t->smoother.type == MCP_SMOOTHER_NONE || t->smoother.type == MCP_SMOOTHER_TRAPEZOID)
+                return mcp_fail(err, MCP_ERR_TASK, "%s: smoother %s cannot tell %s: measure it, or choose a smoother that "
+                                "differentiates %s (central-difference, butterworth, savitzky-golay, kalman)", t->file,
+                                t->smoother.type == MCP_SMOOTHER_NONE ? "none" : "trapezoid", t->state[i], t->state[position]);
             if (t->smoother.type == MCP_SMOOTHER_CENTRAL || t->smoother.type == MCP_SMOOTHER_BUTTERWORTH) e->drop = e->drop_last = 1;
             if (t->smoother.type == MCP_SMOOTHER_DIFFERENCE) e->drop = 1;
         } else if (is_known(t, i)) {
@@ -144,6 +145,21 @@ static mcp_status smooth_channels(estimator *e, const mcp_trial *t, mcp_error *e
     return MCP_OK;
 }
 
+/* Positions along the sums of their velocities, where both are measured. */
+static void follow_velocities(estimator *e)
+{
+    const mcp_task *t = e->s->task;
+    for (int g = 0; g < t->ngp; g++) {
+        int position = t->gp[g].kind == MCP_GP_VELOCITY ? channel_of(t, t->gp[g].position) : -1, velocity = channel_of(t, t->gp[g].state);
+        if (position < 0 || velocity < 0) continue;
+        double *value = e->value + (size_t)position * (size_t)e->n, *v = e->value + (size_t)velocity * (size_t)e->n;
+        double  r = deviation(&t->measured[position]), least = e->s->ts * deviation(&t->measured[velocity]) / sqrt(2.0);
+        if (!(r > 0.0)) continue;
+        memcpy(e->q, value, (size_t)e->n * sizeof *value);
+        mcp_trapezoid(e->n, e->q, v, e->s->ts, r, fmax(least, 1e-3 * r), value, e->work);
+    }
+}
+
 /* How the errors of neighbouring changes hang together. Central differences, for white sensor noise n:
  *   (n(t+2) - n(t+1) - n(t) + n(t-1))/(2 Ts)
  * States that are measured directly are left white: their n(t+1) - n(t) is small beside what the noise of the measured features does to
@@ -221,6 +237,7 @@ mcp_status mcp_estimate_states(mcp_states **out, const mcp_system *s, const mcp_
     layout_work(&e, work);
     if (size.count) {
         if ((st = smooth_channels(&e, t, err)) != MCP_OK) goto done;
+        if (task->smoother.type == MCP_SMOOTHER_TRAPEZOID) follow_velocities(&e);
         fill(&e, &size);
         if ((st = mcp_estimate_known(s, t, &size, NULL, err)) != MCP_OK) goto done;
     }

@@ -19,6 +19,7 @@ static double floor_share(const mcp_task *t)
     switch (t->smoother.type) {
     case MCP_SMOOTHER_NONE:
     case MCP_SMOOTHER_DIFFERENCE:
+    case MCP_SMOOTHER_TRAPEZOID:
     case MCP_SMOOTHER_CENTRAL: return 0.3;
     default: return 1.0;
     }

@@ -268,10 +268,11 @@ mcp_status mcp_read_observer(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
 #define AT(field) offsetof(mcp_task_smoother, field)
 const mcp_key mcp_smoother_table[] = {
     {"type", KEY_CHOICE, AT(type), .required = 1,
-     .choices = "none|central-difference|butterworth|savitzky-golay|kalman|difference",
+     .choices = "none|central-difference|butterworth|savitzky-golay|kalman|difference|trapezoid",
      .about   = "none: all states are measured and used as they are; butterworth: zero-phase low-pass, then central "
                 "difference; kalman: Rauch-Tung-Striebel; difference: nothing is smoothed, a velocity IS the difference to "
-                "the sample before, in the model too (q+ = q + Ts (v + change)); it needs the input before as a feature"},
+                "the sample before, in the model too (q+ = q + Ts (v + change)); it needs the input before as a feature; trapezoid: all states "
+                "are measured, and each position of model.velocities is smoothed along the sums of its velocity"},
     {"cutoff", KEY_NUMBER, AT(cutoff), 0, 1, OPEN_LO | OPEN_HI, .fallback = "0.5", .only = "butterworth",
      .unit = "of Nyquist", .about = "cut-off frequency"},
     {"order", KEY_INT, AT(order), 1, 8, .fallback = "2", .only = "butterworth|savitzky-golay",
@@ -302,10 +303,15 @@ mcp_status mcp_read_smoother(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
     if (s->type == MCP_SMOOTHER_SAVGOL && (s->window % 2 == 0 || s->window <= s->order))
         return mcp_fail_at(r->err, n->at, "smoother: found window %d, expected an odd number above order %d", s->window,
                            s->order);
-    if (s->type == MCP_SMOOTHER_NONE && !mcp_all_measured(t))
+    if ((s->type == MCP_SMOOTHER_NONE || s->type == MCP_SMOOTHER_TRAPEZOID) && !mcp_all_measured(t))
         return mcp_fail_at(
             r->err, n->at,
-            "smoother: found none, expected one that estimates velocities: only %d of %d states are measured", t->ny,
-            t->nx);
+            "smoother: found %s, expected one that estimates velocities: only %d of %d states are measured",
+            s->type == MCP_SMOOTHER_NONE ? "none" : "trapezoid", t->ny, t->nx);
+    int pairs = 0;
+    for (int g = 0; g < t->ngp; g++) pairs += t->gp[g].kind == MCP_GP_VELOCITY;
+    if (s->type == MCP_SMOOTHER_TRAPEZOID && !pairs)
+        return mcp_fail_at(r->err, n->at,
+                           "smoother: found trapezoid, but model.velocities names no position with its velocity; name them there, or use smoother: none");
     return MCP_OK;
 }

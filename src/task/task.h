@@ -68,7 +68,8 @@ typedef enum {
     MCP_SMOOTHER_BUTTERWORTH,
     MCP_SMOOTHER_SAVGOL,
     MCP_SMOOTHER_KALMAN,
-    MCP_SMOOTHER_DIFFERENCE /* velocities are backward differences, in the model too */
+    MCP_SMOOTHER_DIFFERENCE, /* velocities are backward differences, in the model too */
+    MCP_SMOOTHER_TRAPEZOID   /* measured positions along the sums of their measured velocities */
 } mcp_smoother_type;
 typedef struct {
     mcp_smoother_type type;

@@ -182,6 +182,57 @@ CASE(rts_knows_its_own_error)
     CHECK_CLOSE(sqrt(sum / count), promised, 0.03, 0);
 }
 
+/* y minimises sum (q - y)^2/r^2 + sum (change of y - trapezoid)^2/s^2: all its derivatives are zero there. */
+CASE(trapezoid_is_the_least_squares_compromise_of_positions_and_velocities)
+{
+    enum { K = 61 };
+    const double ts = 0.05, r = 1e-2, noise_v = 1e-2;
+    mcp_stream   stream = {.seed = 5, .purpose = MCP_RNG_OTHER};
+    double       e[2 * K], q[K], v[K], y[K], work[2 * K], raw = 0, left = 0;
+    mcp_rng_normals(&stream, 0, 0, 0, 2 * K, e);
+    for (int k = 0; k < K; k++) { /* x = sin 3t */
+        q[k] = sin(3 * ts * k) + r * e[k];
+        v[k] = 3 * cos(3 * ts * k) + noise_v * e[K + k];
+    }
+    double s = mcp_trapezoid(K, q, v, ts, r, ts * noise_v / sqrt(2.0), y, work);
+    for (int k = 0; k < K; k++) {
+        double slope = (y[k] - q[k]) / (r * r);
+        if (k > 0) slope += (y[k] - y[k - 1] - 0.5 * ts * (v[k - 1] + v[k])) / (s * s);
+        if (k + 1 < K) slope -= (y[k + 1] - y[k] - 0.5 * ts * (v[k] + v[k + 1])) / (s * s);
+        CHECK_CLOSE(slope, 0, 0, 1e-9 / (s * s));
+        raw += (q[k] - sin(3 * ts * k)) * (q[k] - sin(3 * ts * k));
+        left += (y[k] - sin(3 * ts * k)) * (y[k] - sin(3 * ts * k));
+    }
+    CHECK(left < 0.25 * raw);
+}
+
+/* The trapezoid's error is a known random walk: its deviation is found to within a few steps of the row, and what it leaves is what the
+ * formula of a stationary smoother says, r s/sqrt(4 r^2 + s^2) in deviation squared. */
+CASE(trapezoid_finds_the_error_of_its_sums)
+{
+    enum { K = 4000 };
+    static double e[2 * K], q[K], v[K], y[K], work[2 * K];
+    mcp_stream    stream = {.seed = 6, .purpose = MCP_RNG_OTHER};
+    const double  r = 1e-2, sizes[] = {1e-3, 3e-3, 1e-2};
+    mcp_rng_normals(&stream, 0, 0, 0, 2 * K, e);
+    for (int i = 0; i < 3; i++) {
+        double s = sizes[i], x = 0, left = 0;
+        for (int k = 0; k < K; k++) {
+            q[k] = x + r * e[k];
+            x += s * e[K + k];
+        }
+        double found = mcp_trapezoid(K, q, v, 0.05, r, 1e-4, y, work);
+        CHECK(found > s / 1.3 && found < s * 1.3);
+        x = 0;
+        for (int k = 0; k < K; k++) {
+            left += (y[k] - x) * (y[k] - x) / K;
+            x += s * e[K + k];
+        }
+        CHECK_CLOSE(left, r * r * s / sqrt(4 * r * r + s * s), 0.1, 0);
+    }
+    CHECK(mcp_trapezoid(1, q, v, 0.05, r, 1e-4, y, work) == 1e-4 && y[0] == q[0]);
+}
+
 int main(int argc, char **argv)
 {
     TEST_ARGS(argc, argv);
@@ -196,5 +247,7 @@ int main(int argc, char **argv)
     RUN(noise_gain_of_a_change_is_one_over_ts_for_the_central_difference);
     RUN(every_other_smoother_passes_less_noise_than_the_central_difference);
     RUN(rts_knows_its_own_error);
+    RUN(trapezoid_is_the_least_squares_compromise_of_positions_and_velocities);
+    RUN(trapezoid_finds_the_error_of_its_sums);
     return DONE();
 }

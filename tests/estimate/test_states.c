@@ -342,6 +342,31 @@ CASE(states_that_cannot_be_estimated_are_refused_with_the_way_out)
     rig_close(&r);
 }
 
+CASE(trapezoid_brings_measured_positions_nearer_to_the_truth_and_leaves_velocities)
+{
+    const char *const smoother[2] = {"none", "trapezoid"};
+    double            error[2] = {0}, speed[2] = {0};
+    for (int c = 0; c < 2; c++) {
+        rig       r;
+        mcp_task *task = NULL;
+        char      text[512];
+        snprintf(text, sizeof text, "name: mass\nrate: 20\ntrial: 20\nstate: {q: m, v: m/s}\ninputs: {u: {limit: 5}}\nmeasured: {q: 1e-2, v: 1e-2}\n"
+                 "smoother: %s\nmodel:\n  velocities: {q: v}\n  features: [v, u]\ncost: q^2\nstart: {std: 0}\nexplore: uniform\nplant: {ode: {v: u - v}}\n", smoother[c]);
+        REQUIRE_OK(mcp_task_parse(&task, "mass.yaml", text, NULL, 0, err));
+        REQUIRE(rig_open(&r, task));
+        CHECK(r.states->first == 0 && r.states->count == r.trial->samples);
+        for (int j = 0; j < r.states->count; j++) {
+            error[c] += pow(r.states->state[2 * j] - r.trial->truth[2 * j], 2) / r.states->count;
+            speed[c] += r.states->state[2 * j + 1];
+        }
+        CHECK_CLOSE(r.states->change_std[0], sqrt(2.0) * 1e-2, 1e-12, 0);
+        rig_close(&r);
+    }
+    CHECK_CLOSE(sqrt(error[0]), 1e-2, 0.1, 0);
+    CHECK(sqrt(error[1]) < 4e-3);
+    CHECK(speed[0] == speed[1]);
+}
+
 /* A mass with drag pushed by white inputs, no noise: what a central difference misses is known, and taken out to rounding. */
 CASE(refined_velocities_are_those_at_the_samples)
 {
@@ -419,6 +444,7 @@ int main(int argc, char **argv)
     RUN(prior_mean_is_subtracted_from_the_targets);
     RUN(pairs_of_several_trials_follow_each_other_and_never_cross);
     RUN(states_that_cannot_be_estimated_are_refused_with_the_way_out);
+    RUN(trapezoid_brings_measured_positions_nearer_to_the_truth_and_leaves_velocities);
     RUN(refined_velocities_are_those_at_the_samples);
     RUN(errors_of_neighbouring_changes_hang_together_as_stated);
     return DONE();
