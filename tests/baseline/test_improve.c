@@ -70,16 +70,16 @@ static mcp_status run(improve_fn *f, int warm, int stop, double *theta, mcp_opti
     return st;
 }
 
-static void check_improves(improve_fn *f, double most)
+static void check_improves(improve_fn *f, int steps, double most)
 {
     double            theta[64] = {0}, again[64] = {0};
     mcp_optimise_info a, b;
     REQUIRE(params <= 64);
-    REQUIRE_OK(run(f, 0, 60, theta, &a, err));
+    REQUIRE_OK(run(f, 0, steps, theta, &a, err));
     CHECK(a.cost_last < most * a.cost_first);
     CHECK(a.steps > 0 && a.seconds > 0);
     /* pure */
-    REQUIRE_OK(run(f, 0, 60, again, &b, err));
+    REQUIRE_OK(run(f, 0, steps, again, &b, err));
     CHECK(!memcmp(theta, again, sizeof(double) * (size_t)params));
     CHECK(a.cost_last == b.cost_last);
     /* a warm start begins where the last one ended, and never ends worse */
@@ -91,9 +91,9 @@ static void check_improves(improve_fn *f, double most)
     CHECK(b.outcome == MCP_INTERRUPTED && b.steps == 2);
 }
 
-CASE(pilco_improves_a_policy) { check_improves(mcp_pilco_improve, 0.8); }
-/* its first policy is already the best of a hundred */
-CASE(black_drops_improves_a_policy) { check_improves(mcp_blackdrops_improve, 0.95); }
+CASE(pilco_improves_a_policy) { check_improves(mcp_pilco_improve, 60, 0.8); }
+/* its first policy is already the best of a hundred: 3.81, where PILCO ends with 3.41 */
+CASE(black_drops_improves_a_policy) { check_improves(mcp_blackdrops_improve, 300, 0.95); }
 
 /* Two searches that have nothing in common but the model reach the same cost. */
 CASE(both_find_the_same_cost)
