@@ -1,6 +1,7 @@
 /* algorithm.c - the list of algorithms, and the two that are this library's own: particles through the step program. */
 #include "learn/algorithm.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "baseline/blackdrops/blackdrops.h"
@@ -32,7 +33,8 @@ static mcp_status join(double **a, int n, const double *b, int m, mcp_error *err
     return MCP_OK;
 }
 
-/* A fresh policy beside the one in theta; the cheaper on the fixed noise set goes on. */
+/* A fresh policy beside the one in theta; the cheaper on the fixed noise set goes on. One that works is replaced only for a gain that
+ * is worth the risk. */
 static mcp_status second_try(const mcp_optimise_request *q, double *theta, mcp_optimise_info *info, mcp_error *err)
 {
     int               params = mcp_program_params(q->system->controller);
@@ -46,7 +48,8 @@ static mcp_status second_try(const mcp_optimise_request *q, double *theta, mcp_o
         info->restarts += more.restarts;
         info->seconds += more.seconds;
         if (more.outcome == MCP_INTERRUPTED) info->outcome = MCP_INTERRUPTED;
-        if (more.score_last < info->score_last) {
+        double least = q->incumbent_works ? q->system->task->optimise.incumbent_gain * fabs(info->score_last) : 0.0;
+        if (info->score_last - more.score_last > least) {
             memcpy(theta, other, (size_t)params * sizeof *theta);
             info->outcome = more.outcome;
             info->cost_last = more.cost_last;
@@ -72,10 +75,10 @@ static mcp_status particles(const mcp_algorithm_input *in, int true_state, doubl
     int        warm = in->warm && set->warm_start;
     double     share;
     mcp_status st = mcp_policy_optimise(&q, warm, theta, info, err);
-    if (st != MCP_OK || info->outcome == MCP_INTERRUPTED || !warm || in->incumbent_works || !set->second_try || (int)in->number < set->second_try)
-        return st;
-    /* The last policy failed. If this one is expected to fail as well, the warm start may sit in a poor optimum. */
-    if ((st = expected_success(in, true_state, theta, &share, err)) != MCP_OK || share >= 0.5) return st;
+    if (st != MCP_OK || info->outcome == MCP_INTERRUPTED || !warm || !set->second_try || (int)in->number < set->second_try) return st;
+    /* The last policy failed: if this one is expected to fail as well, the warm start may sit in a poor optimum. The last policy worked:
+     * if it is expected to fail now and then, it was lucky, and polishing will not make another one of it. */
+    if ((st = expected_success(in, true_state, theta, &share, err)) != MCP_OK || share >= (in->incumbent_works ? 0.95 : 0.5)) return st;
     return second_try(&q, theta, info, err);
 }
 

@@ -43,8 +43,8 @@ const mcp_key mcp_optimise_table[] = {
     {"candidates", KEY_INT, AT(candidates), 0, 100, .fallback = "0",
      .about = "fresh policies tried beside the warm start"},
     {"second_try", KEY_INT, AT(second_try), 0, 1000000, .fallback = "3",
-     .about = "from this trial on, when the policy before failed and the particles expect the new one to fail too, a fresh policy is "
-              "optimised as well and the better of both goes on; 0 = never"},
+     .about = "from this trial on a fresh policy is optimised as well, and the better of both goes on, when the policy before failed and fewer "
+              "than half of the particles succeed with the new one, or when it worked and fewer than 95 % do; 0 = never"},
     {"warm_start", KEY_FLAG, AT(warm_start), .fallback = "yes", .about = "begin from the policy of the trial before"},
     {"antithetic", KEY_FLAG, AT(antithetic), .fallback = "no", .about = "draw noise in pairs of opposite sign"},
     {"precision", KEY_CHOICE, AT(precision), .choices = "double|mixed", .fallback = "double",

@@ -12,7 +12,7 @@ static const char slide[] = "name: slide\nrate: 10\ntrial: 1.0\nstate: {p: m, v:
                             "measured: {p: 1e-3, v: 1e-3}\nobserver: none\nsmoother: none\n"
                             "model: {changes: [p, v], features: [p, v, u], kernel: se}\nlet: {s: 'rbf(4, p, v)'}\n"
                             "policy: 2*(9*sin(s) + sin(3*s))/8\ncost: 1 - exp(-((p - 0.4)^2 + 0.1*v^2)/(2*0.3^2))\nstart: {std: 0.01}\n"
-                            "explore: uniform\nsuccess: {when: abs(p - 0.4) < 0.1, last: 0.3}\nplant: {ode: {p: v, v: u - 0.5*v}}\n"
+                            "explore: uniform\nsuccess: {when: abs(p - 0.4) < 0.25, last: 0.3}\nplant: {ode: {p: v, v: u - 0.5*v}}\n"
                             "optimise: {particles: 8, evaluate_particles: 8, steps: 2}\n";
 
 static mcp_task           *task;
@@ -165,6 +165,25 @@ CASE(particles_and_their_second_try_answer_every_failing_allocation)
     in.number = 1;
 }
 
+/* A policy that succeeded by luck gets company too; one that succeeds with all particles does not. */
+CASE(a_policy_that_worked_gets_a_rival_when_it_is_expected_to_fail)
+{
+    mcp_error            e = {MCP_OK, ""};
+    const mcp_algorithm *a = mcp_algorithm_find("mc-pilco", &e);
+    double               lucky[64] = {0}, good[64] = {0};
+    mcp_optimise_info    info;
+    REQUIRE(a);
+    REQUIRE_OK(run(mcp_pilco_improve, 0, 1000, good, &info, err));
+    in.number = 3;
+    in.incumbent_works = 1;
+    REQUIRE_OK(run(a->improve, 1, 100, lucky, &info, err));
+    CHECK(info.steps == 4); /* two and two */
+    REQUIRE_OK(run(a->improve, 1, 100, good, &info, err));
+    CHECK(info.steps == 2);
+    in.incumbent_works = 0;
+    in.number = 1;
+}
+
 int main(int argc, char **argv)
 {
     TEST_ARGS(argc, argv);
@@ -176,6 +195,7 @@ int main(int argc, char **argv)
     RUN(pilco_answers_every_failing_allocation);
     RUN(black_drops_answers_every_failing_allocation);
     RUN(particles_and_their_second_try_answer_every_failing_allocation);
+    RUN(a_policy_that_worked_gets_a_rival_when_it_is_expected_to_fail);
     tear_down();
     return DONE();
 }
