@@ -97,10 +97,12 @@ static verdict judge(wire *w, const char *word, char *line, char **rest, mcp_err
     return REFUSE;
 }
 
-/* Sends w->text and waits for the line that answers it with the given word. Where a line can get lost it is sent again. */
+/* Sends w->text and waits for the line that answers it with the given word. Where a line can get lost it is sent again, soon:
+ * a plant that answered repeats its answer, and a lost datagram should cost a few periods, not a good part of the timeout. */
 static mcp_status ask(wire *w, const char *word, double patience, char **line, char **rest, mcp_error *err)
 {
-    double     deadline = mcp_clock() + patience, again = mcp_clock() + patience / 5;
+    double     wait = w->link.kind == MCP_LINK_DATAGRAM ? fmin(patience / 5, 2 * w->system->ts) : patience / 5;
+    double     deadline = mcp_clock() + patience, again = mcp_clock() + wait;
     int        repeat = w->link.kind == MCP_LINK_DATAGRAM || (!w->link.socket && !strcmp(word, "hello"));
     mcp_status st = mcp_link_send(&w->link, w->text, deadline, err);
     while (st == MCP_OK) {
@@ -116,7 +118,7 @@ static mcp_status ask(wire *w, const char *word, double patience, char **line, c
             st = mcp_fail(err, MCP_ERR_PLANT, "%s gave no answer to \"%.*s\" within %g s; the plant counts as lost (plant.timeout)",
                           w->link.what, shown > 40 ? 40 : shown, w->text, patience);
         } else {
-            again += patience / 5;
+            again = mcp_clock() + wait;
             st = mcp_link_send(&w->link, w->text, deadline, err);
         }
     }

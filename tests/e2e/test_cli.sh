@@ -62,7 +62,7 @@ done | grep -q bad && { echo "FAIL a line of --json is not JSON"; failed=1; }
 # Ctrl-C: exit 130, how to go on, and then it does.
 "$MCPILCO" learn "$task" --seed 8 --trials 3 > out 2> err &
 pid=$!
-sleep 1
+for _ in $(seq 600); do [ -f runs/pendulum-8/explore-01/trial.csv ] && break; sleep 0.05; done
 kill -INT $pid
 wait $pid
 code=$?
@@ -76,7 +76,7 @@ expect 0 'first success|no trial succeeded' "$MCPILCO" learn "$task" --seed 8 --
 # A second process in the same folder is refused, by pid.
 "$MCPILCO" learn "$task" --seed 9 --trials 4 > /dev/null 2>&1 &
 pid=$!
-for _ in $(seq 100); do [ -f runs/pendulum-9/run.json ] && break; sleep 0.05; done
+for _ in $(seq 600); do [ -f runs/pendulum-9/run.json ] && break; sleep 0.05; done
 expect 1 "process $pid is working in this run folder" "$MCPILCO" learn "$task" --seed 9 --trials 4 --resume
 kill -TERM $pid
 wait $pid

@@ -21,7 +21,7 @@ same() { # folder: the files of a run equal those of the run in folder here
 }
 
 listening() { # log file -> address, once it is there
-    for _ in $(seq 100); do
+    for _ in $(seq 600); do
         sed -n 's/^listening on //p' "$1" | grep . && return
         sleep 0.05
     done

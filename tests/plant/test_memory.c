@@ -17,7 +17,7 @@ enum { DONE_WELL = 0, FAILED_BEFORE = 10, FAILED_CLEANLY = 11, WRONG = 12 };
 static mcp_task *make_task(const char *mode)
 {
     static char plant[1024];
-    if (!strcmp(mode, "wire")) snprintf(plant, sizeof plant, "{exec: [%s, --serve, x], timeout: 2}", self);
+    if (!strcmp(mode, "wire")) snprintf(plant, sizeof plant, "{exec: [%s, --serve, x], timeout: 10}", self);
     if (!strcmp(mode, "file")) snprintf(plant, sizeof plant, "{file: memory.csv}");
     if (!strcmp(mode, "ode")) snprintf(plant, sizeof plant, "{ode: {v: 'u - 4*q - w', w: -w}, hidden: {w: q}, after: {q: q}}");
     return bench_task((bench_parts){.plant = plant, .smoother = "{type: kalman, drive: 2}", .more = "safe: -q\n"});

@@ -27,7 +27,7 @@ CASE(lock_step_over_a_serial_line_equals_in_process)
     struct termios t;
     char           plant[256];
     REQUIRE(master >= 0);
-    snprintf(plant, sizeof plant, "{serial: %s, baud: 115200, timeout: 2}", ptsname(master));
+    snprintf(plant, sizeof plant, "{serial: %s, baud: 115200, timeout: 10}", ptsname(master));
     tcgetattr(master, &t);
     cfmakeraw(&t);
     tcsetattr(master, TCSANOW, &t);
@@ -36,7 +36,7 @@ CASE(lock_step_over_a_serial_line_equals_in_process)
     if (!child) {
         mcp_link *l = mcp_calloc(1, sizeof *l);
         if (!l) _exit(1);
-        alarm(20);
+        alarm(120);
         l->in = l->out = master;
         /* what a board prints while it boots */
         usleep(100000);

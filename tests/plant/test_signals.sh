@@ -12,7 +12,7 @@ start() { # name: learns in the background, until its exploration has taken some
     task "$1"
     "$MCPILCO" learn "$1.yaml" --out "run-$1" --trials 1 --seed 2 --yes > "$1.out" 2>&1 &
     learner=$!
-    for _ in $(seq 400); do
+    for _ in $(seq 3000); do
         grep -q '^step 20$' "$1" 2> /dev/null && return
         sleep 0.01
     done
@@ -22,7 +22,7 @@ start() { # name: learns in the background, until its exploration has taken some
 plant_gone() { # the plant's process ends too
     local pid
     pid=$(sed -n 's/^pid //p' "$1" | tail -1)
-    for _ in $(seq 400); do
+    for _ in $(seq 3000); do
         kill -0 "$pid" 2> /dev/null || return 0
         sleep 0.01
     done

@@ -9,7 +9,7 @@ tiny="--set optimise.particles=32 --set optimise.steps=40 --set optimise.steps_f
 grep -q loopback e.txt || fail "no word about the loopback"
 "$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" $tiny --out live --live 0 > out.txt 2> log.txt &
 pid=$!
-for _ in $(seq 100); do grep -q 'watch it at' log.txt && break; sleep 0.02; done
+for _ in $(seq 1500); do grep -q 'watch it at' log.txt && break; sleep 0.02; done
 port=$(sed -n 's/.*127.0.0.1:\([0-9]*\).*/\1/p' log.txt | head -1)
 exec 3<> "/dev/tcp/127.0.0.1/$port" && printf 'GET /events HTTP/1.1\r\nHost: x\r\n\r\n' >&3 && timeout 60 cat <&3 > events.txt || true
 wait $pid

@@ -50,7 +50,7 @@ found mended 'o["changes"] == 0'
 # Over TCP, twice: the same numbers as in-process.
 "$MCPILCO" plant "$cartpole" --tcp 0 > tcp.out &
 pid=$!
-for _ in $(seq 100); do grep -q listening tcp.out && break; sleep 0.05; done
+for _ in $(seq 600); do grep -q listening tcp.out && break; sleep 0.05; done
 "$MCPILCO" rig "$cartpole" --yes --json --set "plant={tcp: '$(sed -n 's/^listening on //p' tcp.out)'}" > tcp.json || fail "tcp"
 kill $pid
 found tcp 'o["changes"] == 0 and r["u", "theta"]["equations"] == "agrees" and o["time"]["answer_mean"] > 0'

@@ -60,7 +60,7 @@ touch -d '2001-01-01' one/a/seed-0001/evaluation.json
 
 # killed in the middle, then the same command again
 "$MCPILCO" study s.yaml --out killed --threads 2 --quiet > /dev/null 2>&1 & pid=$!
-for _ in $(seq 200); do ls killed/*/seed-*/trial-01/policy.json > /dev/null 2>&1 && break; sleep 0.02; done
+for _ in $(seq 1500); do ls killed/*/seed-*/trial-01/policy.json > /dev/null 2>&1 && break; sleep 0.02; done
 kill -9 $pid 2> /dev/null || true
 wait $pid 2> /dev/null || true
 "$MCPILCO" study s.yaml --out killed --threads 2 --quiet > /dev/null
@@ -95,7 +95,7 @@ if command -v mpirun > /dev/null && "$MCPILCO" machine | grep -qi 'mpi.*yes'; th
     $run "$MCPILCO" study s.yaml --out ranks --quiet > ranks.txt
     for f in summary.csv runs.csv; do cmp two/$f ranks/$f || fail "$f differs between threads and ranks"; done
     $run "$MCPILCO" study s.yaml --out hurt --quiet > /dev/null 2>&1 & pid=$!
-    for _ in $(seq 300); do ls hurt/*/seed-*/trial-01/policy.json > /dev/null 2>&1 && break; sleep 0.02; done
+    for _ in $(seq 1500); do ls hurt/*/seed-*/trial-01/policy.json > /dev/null 2>&1 && break; sleep 0.02; done
     pkill -9 -n -f "study s.yaml --out hurt" || true
     wait $pid 2> /dev/null || true
     $run "$MCPILCO" study s.yaml --out hurt --quiet > /dev/null
