@@ -30,6 +30,7 @@ CASES = [  # class, function, dimensions, start of every coordinate, sigma, popu
     (CMA, ellipsoid, (5, 10, 20, 40), 3.0, 1.0, 0, 11),
     (CMA, rosenbrock, (5, 10, 20, 40), 0.0, 0.1, 0, 21),
     (CMA, rastrigin, (5, 10, 20), 3.0, 2.0, 20, 21),
+    (CMA, rastrigin, (40,), 3.0, 2.0, 20, 11),
     (SepCMA, ellipsoid, (10, 20, 40), 3.0, 1.0, 0, 21),  # learns variances only; positive weights only
 ]
 

@@ -119,6 +119,45 @@ CASE(evaluations_to_target_agree_with_another_implementation)
     }
 }
 
+/* What the author of CMA-ES shows of his own plain implementation (documentation of fmin in cma.purecma and in barecmaes2; default
+ * settings, positive weights): each one run, its start, and the evaluations it had used when it was at the value printed. */
+CASE(evaluations_agree_with_published_runs)
+{
+    static const struct {
+        const char *name;
+        function   *f;
+        int         n;
+        double      x0, sigma, value, evaluations;
+    } published[] = {
+        {"ellipsoid", ellipsoid, 3, 0.5, 0.3, 5.50167024417e-14, 1421},
+        {"ellipsoid", ellipsoid, 10, 0.5, 0.3, 3.34128914738e-13, 6510},
+        {"rosenbrock", rosenbrock, 4, 0.5, 0.5, 1.26488753189e-13, 1736},
+    };
+    enum { RUNS = 21 };
+    for (size_t t = 0; t < sizeof published / sizeof *published; t++) {
+        double x0[64], sum = 0, square = 0;
+        int    good = 0;
+        for (int i = 0; i < published[t].n; i++) x0[i] = published[t].x0;
+        for (int seed = 0; seed < RUNS; seed++) {
+            mcp_cmaes_settings s;
+            mcp_cmaes         *c;
+            mcp_cmaes_settings_default(&s);
+            s.sigma = published[t].sigma;
+            s.active = 0;
+            s.seed = 100 + (uint64_t)seed;
+            REQUIRE_OK(mcp_cmaes_create(&c, published[t].n, x0, &s, err));
+            double used = (double)run(c, published[t].f, published[t].n, NULL, published[t].value, 200000);
+            mcp_cmaes_free(c);
+            if (used > 0) good++, sum += used, square += used * used;
+        }
+        REQUIRE(good > 1);
+        double mean = sum / good, std = sqrt(fmax(0, square / good - mean * mean));
+        printf("     %-10s n %2d: %6.0f evaluations (deviation %.0f, %d of %d runs), published %6.0f\n", published[t].name, published[t].n, mean,
+               std, good, RUNS, published[t].evaluations);
+        CHECK_CLOSE(mean, published[t].evaluations, 0.2, 3 * std / sqrt(good)); /* a fifth, and what chance may add */
+    }
+}
+
 /* Rastrigin's function from anywhere in its box: the default population ends in one of the many local minima, restarts that
  * double it (Auger and Hansen, CEC 2005) find the global one. 10 runs of which one run without restarts would succeed by luck. */
 CASE(restarts_with_growing_population_find_the_global_minimum)
@@ -260,6 +299,7 @@ int main(int argc, char **argv)
 {
     TEST_ARGS(argc, argv);
     RUN(evaluations_to_target_agree_with_another_implementation);
+    RUN(evaluations_agree_with_published_runs);
     RUN(restarts_with_growing_population_find_the_global_minimum);
     RUN(same_seed_gives_the_same_candidates_and_another_seed_does_not);
     RUN(only_ranks_matter);
