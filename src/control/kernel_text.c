@@ -72,7 +72,7 @@ static mcp_status bad(const mcp_expr *e, const char *at, const char *what, mcp_e
                     e->at.column + (int)(at - e->text), e->text, what);
 }
 
-/* From after "(" to the matching ")": arguments to indices. mp(2, ...) has a degree first. */
+/* From after "(" to the matching ")": arguments to indices. mp(2; ...) has a degree first; a comma after it does as well. */
 static mcp_status arguments(mcp_system *s, const mcp_expr *e, const char **cursor, int degree, mcp_text *out, mcp_error *err)
 {
     const char *p = *cursor, *start = p;
@@ -81,14 +81,14 @@ static mcp_status arguments(mcp_system *s, const mcp_expr *e, const char **curso
         if (*p == '\0') return bad(e, start, "a bracket is not closed", err);
         if (*p == '(') depth++;
         if (*p == ')' && depth-- > 0) continue;
-        if (depth > 0 || (*p != ',' && *p != ')')) continue;
+        if (depth > 0 || (*p != ',' && *p != ')' && !(*p == ';' && degree && count == 0))) continue;
         size_t n = (size_t)(p - start);
         if (squeeze(start, n, NULL) == 0) return bad(e, start, "an argument is missing", err);
-        if (count) mcp_text_add(out, ",");
+        if (count) mcp_text_add(out, degree && count == 1 ? ";" : ",");
         if (is_integer(start, n)) {
             mcp_text_bytes(out, start, n);
         } else if (degree && count == 0) {
-            return bad(e, start, "mp needs its degree first, as in mp(2)", err);
+            return bad(e, start, "mp needs its degree first, as in mp(2) or mp(2; x, u)", err);
         } else {
             int f = feature_of(s, start, n, e, err);
             if (f < 0) return err ? err->status : MCP_ERR_TASK;

@@ -222,7 +222,9 @@ CASE(kernel_words_become_feature_indices)
         {"pi( sin( theta ), u * cos(theta)) + se", "pi(3,6) + se", 7},
         {"se + linear(sin(theta), u)", "se + linear(3,5)", 6},
         {"se (p, 1)*matern52(atan2(p, dp)) + pi(atan2(p,dp))", "se(0, 1)*matern52(6) + pi(6)", 7},
-        {"mp(2, u, dp)", "mp(2,5,1)", 6},
+        {"mp(2, u, dp)", "mp(2;5,1)", 6},
+        {"se + mp(2; sin(theta), u)", "se + mp(2;3,5)", 6},
+        {"mp(3; dp)*se(p)", "mp(3;1)*se(0)", 6},
     };
     for (size_t i = 0; i < sizeof ref / sizeof *ref; i++) {
         char    quoted[128];
@@ -231,6 +233,9 @@ CASE(kernel_words_become_feature_indices)
         make(&f, &(const parts){.kernel = quoted});
         if (!f.system) continue;
         if (strcmp(f.system->kernel_text[0], ref[i].text)) FAIL_("\"%s\" became \"%s\", not \"%s\"", ref[i].kernel, f.system->kernel_text[0], ref[i].text);
+        mcp_kernel *k = NULL; /* and the library's own parser takes it */
+        CHECK_OK(mcp_kernel_parse(&k, f.system->kernel_text[0], f.system->nf, 6, err));
+        mcp_kernel_free(k);
         CHECK(f.system->nf == ref[i].nf && mcp_program_outputs(f.system->features) == ref[i].nf + 2);
         fixture_free(&f);
     }
@@ -249,6 +254,8 @@ static void refused(const parts *p, const char *says)
 CASE(mistakes_get_a_sentence)
 {
     refused(&(const parts){.kernel = "nonsense(p)"}, "nonsense");
+    refused(&(const parts){.kernel = "\"mp(dp)\""}, "as in mp(2) or mp(2; x, u)");
+    refused(&(const parts){.kernel = "\"mp(2; dp; p)\""}, "not part of an expression");
     refused(&(const parts){.cost = "param(a, 1)*p^2"}, "param");
     refused(&(const parts){.cost = "p + thta"}, "theta");
     refused(&(const parts){.observer = "none"}, "dp");
