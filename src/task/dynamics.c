@@ -236,7 +236,7 @@ const mcp_key mcp_model_table[] = {
               "and cosine) and inputs"},
     {"kernel", KEY_OWN, 0, .read = read_kernel, .fallback = "se", .form = "a kernel, or a mapping velocity: kernel",
      .about = "se, matern32, matern52, rq, periodic, linear, mp(degree), pi(expression, ...), with + and *; a list in "
-              "brackets chooses features: linear(sin(th), u)"},
+              "brackets chooses features: linear(sin(th), u), mp(2; sin(th), u)"},
     {"prior_mean", KEY_OWN, 0, .read = read_prior_mean, .form = "a mapping velocity: expression",
      .about = "expected change over a sample; the Gaussian process learns the rest"},
     {"noise_floor", KEY_OWN, 0, 0, 1e6, .fallback = "0", .read = read_noise_floor,
