@@ -97,8 +97,8 @@ static verdict judge(wire *w, const char *word, char *line, char **rest, mcp_err
     return REFUSE;
 }
 
-/* Sends w->text and waits for the line that answers it with the given word. Where a line can get lost it is sent again, soon:
- * a plant that answered repeats its answer, and a lost datagram should cost a few periods, not a good part of the timeout. */
+/* Sends w->text and waits for the line that answers it with the given word. Where a line can get lost it is sent again, soon at
+ * first (a lost datagram should cost two periods, not a part of the timeout), then ever later (the plant may just be slow). */
 static mcp_status ask(wire *w, const char *word, double patience, char **line, char **rest, mcp_error *err)
 {
     double     wait = w->link.kind == MCP_LINK_DATAGRAM ? fmin(patience / 5, 2 * w->system->ts) : patience / 5;
@@ -118,6 +118,7 @@ static mcp_status ask(wire *w, const char *word, double patience, char **line, c
             st = mcp_fail(err, MCP_ERR_PLANT, "%s gave no answer to \"%.*s\" within %g s; the plant counts as lost (plant.timeout)",
                           w->link.what, shown > 40 ? 40 : shown, w->text, patience);
         } else {
+            wait  = fmin(2 * wait, patience / 5);
             again = mcp_clock() + wait;
             st = mcp_link_send(&w->link, w->text, deadline, err);
         }
