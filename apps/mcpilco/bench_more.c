@@ -99,7 +99,7 @@ mcp_status bench_precision(bench_problem *b, const bench_request *q, mcp_error *
 {
     const size_t S = (size_t)q->seeds, P = (size_t)b->params;
     double      *g = mcp_calloc(S * P + 2 * P + S, sizeof *g), *mean = g + S * P, *h = mean + P, *J = h + P;
-    double       J_mean = 0.0, J_var = 0.0, g_var = 0.0, J_off = 0.0, g_off = 0.0, Jm;
+    double       J_mean = 0.0, J_var = 0.0, g_var = 0.0, J_off = 0.0, g_off = 0.0, Jm = 0.0;
     mcp_rollout *r[2] = {NULL, NULL};
     mcp_status   st = g ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
     for (int single = 0; single < 2 && st == MCP_OK; single++) st = bench_rollout(&r[single], b, q, single, b->pool, err);

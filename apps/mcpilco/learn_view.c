@@ -51,9 +51,9 @@ static void draw(learn_view *v, const mcp_learn_progress *p)
     int       n = p->phase == MCP_PHASE_EXPLORE ? snprintf(head, sizeof head, "explore %d", p->trial)
                                                 : snprintf(head, sizeof head, "trial %d/%d", p->trial, v->trials);
     if (p->phase == MCP_PHASE_EXPLORE || p->phase == MCP_PHASE_TRIAL)
-        n += snprintf(head + n, sizeof head - (size_t)n, "  on the plant  sample %d/%d", p->step, p->steps);
+        snprintf(head + n, sizeof head - (size_t)n, "  on the plant  sample %d/%d", p->step, p->steps);
     else if (p->phase != MCP_PHASE_OPTIMISE || p->step == 0)
-        n += snprintf(head + n, sizeof head - (size_t)n, "  %s ...", mcp_phase_name(p->phase));
+        snprintf(head + n, sizeof head - (size_t)n, "  %s ...", mcp_phase_name(p->phase));
     else {
         n += snprintf(head + n, sizeof head - (size_t)n, "  step %d/%d  cost %.2f  ", p->step, p->steps, p->cost);
         int room = width - n - snprintf(tail, sizeof tail, "  rate %.3g  about %s left", p->step_size,

@@ -23,15 +23,19 @@ mcp_status mcp_listen(int *fd, int datagram, const char *host, int *port, mcp_er
     if (*fd >= 0) setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (*fd < 0 || bind(*fd, found->ai_addr, found->ai_addrlen) || (!datagram && listen(*fd, 4))) why = errno;
     freeaddrinfo(found);
-    struct sockaddr_storage name = {0};
-    socklen_t               size = sizeof name;
-    if (!why && getsockname(*fd, (struct sockaddr *)&name, &size)) why = errno;
+    union {
+        struct sockaddr     any;
+        struct sockaddr_in  four;
+        struct sockaddr_in6 six;
+    } name = {.six = {0}};
+    socklen_t size = sizeof name;
+    if (!why && getsockname(*fd, &name.any, &size)) why = errno;
     if (why) {
         if (*fd >= 0) close(*fd);
         *fd = -1;
         return mcp_fail(err, MCP_ERR_IO, "cannot listen on %s:%d: %s", host ? host : "127.0.0.1", *port, strerror(why));
     }
-    *port = ntohs(name.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&name)->sin6_port : ((struct sockaddr_in *)&name)->sin_port);
+    *port = ntohs(name.any.sa_family == AF_INET6 ? name.six.sin6_port : name.four.sin_port);
     return MCP_OK;
 }
 
