@@ -1,4 +1,5 @@
-/* test.h - a test program is a list of cases; it prints what failed and where, and returns the number of failures.
+/* test.h - a test program is a list of cases; it prints what failed and where, and returns the number of
+ * failures.
  *
  *   CASE(se_backward_matches_central_difference) { CHECK_CLOSE(a, b, 1e-7, 1e-12); }
  *   int main(int argc, char **argv) { RUN(se_backward_matches_central_difference); return DONE(); }
@@ -26,7 +27,9 @@ static const char *test_only_, *test_name_;
         name();                                                \
         if (test_failures_ == before_) printf("ok   %s\n", #name); \
     } while (0)
-#define DONE() (printf("%d cases, %d failed checks\n", test_cases_, test_failures_), test_failures_ != 0 || test_cases_ == 0)
+#define DONE() \
+    (printf("%d cases, %d failed checks\n", test_cases_, test_failures_), \
+     test_failures_ != 0 || test_cases_ == 0)
 /* What main returns where the machine lacks what the program needs: ctest counts it as skipped. */
 #define SKIPPED(why) (printf("skipped: %s\n", (why)), 77)
 
@@ -74,8 +77,8 @@ static const char *test_only_, *test_name_;
     } while (0)
 /* gradient[0, every, ..] against central differences of f at x, which is the same afterwards */
 typedef double test_function(void *context, const double *x);
-static inline void check_differences(test_function *f, void *context, int n, int every, double *x, const double *gradient, double h, double rel,
-                                     double abs_)
+static inline void check_differences(test_function *f, void *context, int n, int every, double *x,
+                                     const double *gradient, double h, double rel, double abs_)
 {
     for (int i = 0; i < n; i += every) {
         double keep = x[i];

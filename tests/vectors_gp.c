@@ -1,9 +1,10 @@
 /* vectors_gp.c - likelihood, posterior and all gradients against reference cases.
  *
- * A case: kernel (se, mpN, pi joined by +), features_of_pi (expressions of x0, x1, .. separated by commas, or null), X, y,
- * params, nlml, dnlml, Xstar, mean, var_latent, dmean_dx, dvar_dx. Basis functions of pi become feature columns after those
- * of X; derivatives in x go through them by the chain rule. Two lines of errors per case in one JSON object: the exact
- * posterior and the sparse one with every data point as inducing point. */
+ * A case: kernel (se, mpN, pi joined by +), features_of_pi (expressions of x0, x1, .. separated by commas, or
+ * null), X, y, params, nlml, dnlml, Xstar, mean, var_latent, dmean_dx, dvar_dx. Basis functions of pi become
+ * feature columns after those of X; derivatives in x go through them by the chain rule. Two lines of errors
+ * per case in one JSON object: the exact posterior and the sparse one with every data point as inducing
+ * point. */
 #include "vectors.h"
 
 #include <jansson.h>
@@ -34,7 +35,8 @@ static void *zeros(size_t n)
     return p;
 }
 
-/* Largest relative error; an entry that happens to vanish is measured by a thousandth of the largest in its array. */
+/* Largest relative error; an entry that happens to vanish is measured by a thousandth of the largest in its
+ * array. */
 static double compare(const double *got, const double *want, int n)
 {
     double size = 0.0, worst = 0.0;
@@ -118,7 +120,8 @@ static mcp_status compile_basis(gp_case *c, const char *text)
 static mcp_status extend(gp_case *c, int rows, const double *X, double *out, double *J)
 {
     enum { LD = MCP_LANES };
-    for (int i = 0; i < rows; i++) memcpy(out + (size_t)i * (size_t)c->features, X + (size_t)i * (size_t)c->D, (size_t)c->D * 8);
+    for (int i = 0; i < rows; i++)
+        memcpy(out + (size_t)i * (size_t)c->features, X + (size_t)i * (size_t)c->D, (size_t)c->D * 8);
     if (!c->program) return MCP_OK;
     size_t     D = (size_t)c->D, B = (size_t)c->basis;
     void      *block;
@@ -149,8 +152,8 @@ static mcp_status extend(gp_case *c, int rows, const double *X, double *out, dou
             memset(res_bar, 0, B * LD * sizeof *res_bar);
             memset(in_bar, 0, D * LD * sizeof *in_bar);
             res_bar[k * LD] = 1.0;
-            mcp_program_backward(c->program, level, NULL, 1, LD, LD, in, NULL, NULL, 1.0, tape, res_bar, NULL, scratch, in_bar,
-                                 NULL, NULL, 0);
+            mcp_program_backward(c->program, level, NULL, 1, LD, LD, in, NULL, NULL, 1.0, tape, res_bar, NULL,
+                                 scratch, in_bar, NULL, NULL, 0);
             for (size_t d = 0; d < D; d++) J[((size_t)i * B + k) * D + d] = in_bar[d * LD];
         }
     }
@@ -186,8 +189,8 @@ static mcp_status make_kernel(gp_case *c, const char *text)
     return mcp_kernel_parse(&c->kernel, spec, c->features, c->D, &c->err);
 }
 
-/* Where parameter i stands in the file: the name up to "[", and the place inside that array. Parameters of one array come in
- * the order of the file's nested list. */
+/* Where parameter i stands in the file: the name up to "[", and the place inside that array. Parameters of
+ * one array come in the order of the file's nested list. */
 static int locate(const gp_case *c, int i, char *key, size_t size)
 {
     int at = 0;
@@ -212,7 +215,8 @@ static mcp_status read_hyper(gp_case *c, const char *object, double *out)
     char          key[64];
     for (int i = 0; i <= mcp_kernel_params(c->kernel); i++) {
         int at = locate(c, i, key, sizeof key), got = flatten(json_object_get(from, key), flat, 1000);
-        if (at >= got) return mcp_fail(&c->err, MCP_ERR_ARG, "\"%s\" has no number %d of \"%s\"", object, at, key);
+        if (at >= got)
+            return mcp_fail(&c->err, MCP_ERR_ARG, "\"%s\" has no number %d of \"%s\"", object, at, key);
         out[i] = flat[at];
     }
     return MCP_OK;
@@ -228,11 +232,13 @@ static mcp_status load(gp_case *c, json_t *json)
     c->m               = (int)json_array_size(json_object_get(json, "Xstar"));
     c->D               = (int)json_array_size(json_array_get(X, 0));
     if (!text || c->n < 1 || c->m < 1 || c->D < 1)
-        return mcp_fail(&c->err, MCP_ERR_ARG, "a case needs kernel, X, y, params, Xstar and what to compare with");
+        return mcp_fail(&c->err, MCP_ERR_ARG,
+                        "a case needs kernel, X, y, params, Xstar and what to compare with");
     mcp_status st = json_is_string(pi) ? compile_basis(c, json_string_value(pi)) : MCP_OK;
     c->features   = c->D + c->basis;
     if (st != MCP_OK || (st = make_kernel(c, text)) != MCP_OK) return st;
-    double *x = numbers(c, json, "X", c->n * c->D), *y = numbers(c, json, "y", c->n), *full = zeros((size_t)(c->n * c->features));
+    double *x = numbers(c, json, "X", c->n * c->D), *y = numbers(c, json, "y", c->n),
+           *full = zeros((size_t)(c->n * c->features));
     double *hyper = zeros((size_t)mcp_kernel_params(c->kernel) + 1);
     if (!x || !y) st = MCP_ERR_ARG;
     if (st == MCP_OK) st = extend(c, c->n, x, full, NULL);
@@ -244,8 +250,8 @@ static mcp_status load(gp_case *c, json_t *json)
 }
 
 /* Mean, variance and their derivatives in the original x, all queries in one batch. dx: [query][D] */
-static mcp_status predict(gp_case *c, mcp_posterior_type type, const double *Xs, double *mean, double *var, double *dmean,
-                          double *dvar, mcp_posterior_info *info)
+static mcp_status predict(gp_case *c, mcp_posterior_type type, const double *Xs, double *mean, double *var,
+                          double *dmean, double *dvar, mcp_posterior_info *info)
 {
     mcp_posterior_settings s = {.type = type, .tolerance = 0.0};
     mcp_posterior         *p = NULL;
@@ -256,10 +262,12 @@ static mcp_status predict(gp_case *c, mcp_posterior_type type, const double *Xs,
     if (st == MCP_OK) st = mcp_posterior_create(&p, c->gp, &s, mcp_isa_level(), info, &c->err);
     size_t rows = (size_t)ld;
     if (st == MCP_OK)
-        st = mcp_block_alloc(&block, ((size_t)(2 * f) * rows + 4 * rows + mcp_posterior_tape(p, ld)) * sizeof(double), &c->err);
+        st = mcp_block_alloc(&block,
+                             ((size_t)(2 * f) * rows + 4 * rows + mcp_posterior_tape(p, ld)) * sizeof(double),
+                             &c->err);
     if (st != MCP_OK) goto done;
-    double *F = block, *F_bar = F + (size_t)f * rows, *mu = F_bar + (size_t)f * rows, *v = mu + rows, *bars = v + rows,
-           *tape = bars + 2 * rows;
+    double *F = block, *F_bar = F + (size_t)f * rows, *mu = F_bar + (size_t)f * rows, *v = mu + rows,
+           *bars = v + rows, *tape = bars + 2 * rows;
     for (int i = 0; i < c->m; i++)
         for (int d = 0; d < f; d++) F[(size_t)d * rows + (size_t)i] = full[i * f + d];
     mcp_posterior_forward(p, ld, ld, F, mu, v, tape);
@@ -273,7 +281,8 @@ static mcp_status predict(gp_case *c, mcp_posterior_type type, const double *Xs,
         for (int i = 0; i < c->m; i++)
             for (int d = 0; d < D; d++) {
                 double g = F_bar[(size_t)d * rows + (size_t)i];
-                for (int k = 0; k < B; k++) g += F_bar[(size_t)(D + k) * rows + (size_t)i] * J[(i * B + k) * D + d];
+                for (int k = 0; k < B; k++)
+                    g += F_bar[(size_t)(D + k) * rows + (size_t)i] * J[(i * B + k) * D + d];
                 out[i * D + d] = g;
             }
     }
@@ -297,7 +306,8 @@ static mcp_status check(gp_case *c, errors *e)
     double     *g = zeros((size_t)np), *g_want = zeros((size_t)np);
     const char *keys[] = {"Xstar", "mean", "var_latent", "dmean_dx", "dvar_dx"};
     double     *ref[5] = {0}, *got[4];
-    mcp_status  st = json_is_number(json_object_get(c->json, "nlml")) ? MCP_OK : mcp_fail(&c->err, MCP_ERR_ARG, "no nlml");
+    mcp_status st =
+        json_is_number(json_object_get(c->json, "nlml")) ? MCP_OK : mcp_fail(&c->err, MCP_ERR_ARG, "no nlml");
     for (int i = 0; i < 4; i++) got[i] = zeros((size_t)mD);
     for (int i = 0; i < 5 && st == MCP_OK; i++)
         if (!(ref[i] = numbers(c, c->json, keys[i], i == 1 || i == 2 ? c->m : mD))) st = MCP_ERR_ARG;
@@ -308,7 +318,8 @@ static mcp_status check(gp_case *c, errors *e)
     e->dnlml = compare(g, g_want, np);
     for (int s = 0; s < 2 && st == MCP_OK; s++) {
         mcp_posterior_info info;
-        st = predict(c, s ? MCP_POSTERIOR_SPARSE : MCP_POSTERIOR_EXACT, ref[0], got[0], got[1], got[2], got[3], &info);
+        st = predict(c, s ? MCP_POSTERIOR_SPARSE : MCP_POSTERIOR_EXACT, ref[0], got[0], got[1], got[2],
+                     got[3], &info);
         if (st != MCP_OK) break;
         e->mean[s]  = compare(got[0], ref[1], c->m);
         e->var[s]   = compare(got[1], ref[2], c->m);
@@ -332,15 +343,19 @@ static int run_case(const char *file, int index, json_t *json)
     if (st == MCP_OK) st = check(&c, &e);
     int ok = st == MCP_OK && e.nlml <= value_bound && e.dnlml <= gradient_bound;
     for (int s = 0; s < 2; s++)
-        ok = ok && e.mean[s] <= value_bound && e.var[s] <= value_bound && e.dmean[s] <= gradient_bound && e.dvar[s] <= gradient_bound;
+        ok = ok && e.mean[s] <= value_bound && e.var[s] <= value_bound && e.dmean[s] <= gradient_bound &&
+             e.dvar[s] <= gradient_bound;
     json_t *line =
         st != MCP_OK
             ? json_pack("{s:s, s:i, s:b, s:s}", "file", file, "case", index, "ok", 0, "error", c.err.text)
-            : json_pack("{s:s, s:i, s:s, s:i, s:i, s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:{s:i, s:f, s:f, s:f, s:f, s:f}}", "file",
-                        file, "case", index, "kernel", json_string_value(json_object_get(json, "kernel")), "n", c.n, "dimension",
-                        c.D, "ok", ok, "nlml", e.nlml, "dnlml", e.dnlml, "mean", e.mean[0], "var", e.var[0], "dmean_dx",
-                        e.dmean[0], "dvar_dx", e.dvar[0], "sparse", "points", e.points, "residual", e.residual, "mean",
-                        e.mean[1], "var", e.var[1], "dmean_dx", e.dmean[1], "dvar_dx", e.dvar[1]);
+            : json_pack("{s:s, s:i, s:s, s:i, s:i, s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:{s:i, s:f, s:f, s:f, "
+                        "s:f, s:f}}",
+                        "file", file, "case", index, "kernel",
+                        json_string_value(json_object_get(json, "kernel")), "n", c.n, "dimension", c.D, "ok",
+                        ok, "nlml", e.nlml, "dnlml", e.dnlml, "mean", e.mean[0], "var", e.var[0], "dmean_dx",
+                        e.dmean[0], "dvar_dx", e.dvar[0], "sparse", "points", e.points, "residual",
+                        e.residual, "mean", e.mean[1], "var", e.var[1], "dmean_dx", e.dmean[1], "dvar_dx",
+                        e.dvar[1]);
     char *text = line ? json_dumps(line, JSON_COMPACT | JSON_REAL_PRECISION(3)) : NULL;
     printf("%s\n", text ? text : "{\"ok\":false,\"error\":\"an error is not a finite number\"}");
     free(text);
@@ -361,9 +376,11 @@ int vectors_gp(int files, char **file)
             fprintf(stderr, "vectors: %s:%d: %s\n", file[f], e.line, e.text);
             return 2;
         }
-        if (json_is_object(root) && json_is_array(json_object_get(root, "cases"))) list = json_object_get(root, "cases");
+        if (json_is_object(root) && json_is_array(json_object_get(root, "cases")))
+            list = json_object_get(root, "cases");
         if (json_is_array(list)) {
-            for (size_t i = 0; i < json_array_size(list); i++, cases++) failed += !run_case(file[f], (int)i, json_array_get(list, i));
+            for (size_t i = 0; i < json_array_size(list); i++, cases++)
+                failed += !run_case(file[f], (int)i, json_array_get(list, i));
         } else {
             cases++;
             failed += !run_case(file[f], 0, root);

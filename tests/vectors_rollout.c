@@ -1,5 +1,6 @@
 /* vectors_rollout.c - whole rollouts against reference data: J, trajectories, gradients.
- * Each case is written as a task file and goes through the product's own path: task -> system -> GPs -> particles. */
+ * Each case is written as a task file and goes through the product's own path: task -> system -> GPs ->
+ * particles. */
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -78,23 +79,27 @@ static void add_expression(mcp_text *t, const char *e)
     }
 }
 
-/* A low-pass with b0 = b1 = (1 + a1)/2 is a first-order Butterworth; another one is written as the user's recurrence. */
+/* A low-pass with b0 = b1 = (1 + a1)/2 is a first-order Butterworth; another one is written as the user's
+ * recurrence. */
 static void add_lowpass(mcp_text *t, const json_t *lp, int n, char name[][32])
 {
     double b0 = number(lp, "b0"), b1 = number(lp, "b1"), a1 = number(lp, "a1");
     if (fabs(b0 - b1) < 1e-14 && fabs(b0 - 0.5 * (1.0 + a1)) < 1e-14) {
         double w = (1.0 + a1) / (1.0 - a1);
-        mcp_text_add(t, "observer: {type: difference, lowpass: %.17g}\n", fabs(a1) < 1e-15 ? 0.5 : atan(w) * 2.0 / M_PI);
+        mcp_text_add(t, "observer: {type: difference, lowpass: %.17g}\n",
+                     fabs(a1) < 1e-15 ? 0.5 : atan(w) * 2.0 / M_PI);
         return;
     }
     mcp_text_add(t, "observer:\n  type: custom\n  memory:\n");
     for (int i = 0; i < n; i++)
         if (velocity_of(n, name, i) >= 0)
-            mcp_text_add(t, "    m%s: {start: 0, next: %.17g*(y_%s - prev(y_%s))/Ts - (%.17g)*d%s}\n", name[i], b1, name[i], name[i], a1, name[i]);
+            mcp_text_add(t, "    m%s: {start: 0, next: %.17g*(y_%s - prev(y_%s))/Ts - (%.17g)*d%s}\n",
+                         name[i], b1, name[i], name[i], a1, name[i]);
     mcp_text_add(t, "  output:\n");
     for (int i = 0; i < n; i++)
         if (velocity_of(n, name, i) >= 0)
-            mcp_text_add(t, "    %s: y_%s\n    d%s: %.17g*(y_%s - prev(y_%s))/Ts + m%s\n", name[i], name[i], name[i], b0, name[i], name[i], name[i]);
+            mcp_text_add(t, "    %s: y_%s\n    d%s: %.17g*(y_%s - prev(y_%s))/Ts + m%s\n", name[i], name[i],
+                         name[i], b0, name[i], name[i], name[i]);
 }
 
 static void add_observer(mcp_text *t, const json_t *c, int n, char name[][32])
@@ -110,7 +115,8 @@ static void add_observer(mcp_text *t, const json_t *c, int n, char name[][32])
         mcp_text_add(t, "observer: {type: kalman, gains: {");
         for (int i = 0; i < n; i++) {
             if (velocity_of(n, name, i) < 0) continue;
-            mcp_text_add(t, "%s%s: [%.17g, %.17g]", sep, name[i], number(g, "position"), number(g, "velocity"));
+            mcp_text_add(t, "%s%s: [%.17g, %.17g]", sep, name[i], number(g, "position"),
+                         number(g, "velocity"));
             sep = ", ";
         }
         mcp_text_add(t, "}}\n");
@@ -127,10 +133,11 @@ static char *task_text(const dims *d)
     char          name[16][32], policy[256];
     int           n = split_states(text(c, "state"), name, 16), none = !strcmp(text(c, "observer"), "none");
     const char   *sep = "", *of = strstr(text(c, "policy_features"), " of ");
-    size_t        length = of ? (size_t)(of - text(c, "policy_features")) : strlen(text(c, "policy_features"));
+    size_t length = of ? (size_t)(of - text(c, "policy_features")) : strlen(text(c, "policy_features"));
     snprintf(policy, sizeof policy, "%.*s", (int)length, text(c, "policy_features"));
     mcp_text_add(&t, "name: reference\nrate: %.17g\ntrial: %.17g\nstate: [%s]\n", 1.0 / number(c, "Ts"),
-                 (d->T < 3 ? 3 : d->T) * number(c, "Ts"), text(c, "state")); /* a task has at least three samples; the rollout takes T */
+                 (d->T < 3 ? 3 : d->T) * number(c, "Ts"),
+                 text(c, "state")); /* a task has at least three samples; the rollout takes T */
     mcp_text_add(&t, "inputs: {u: {limit: %.17g}}\nmeasured: {", number(c, "umax"));
     for (int i = 0; i < n; i++) {
         if (!none && velocity_of(n, name, i) < 0) continue;
@@ -147,7 +154,8 @@ static char *task_text(const dims *d)
         sep = ", ";
     }
     mcp_text_add(&t, "}\n  features: [%s]\n  kernel: se\n", text(c, "gp_features"));
-    mcp_text_add(&t, "policy: %.17g*tanh(rbf(%d, %s)/%.17g)\ncost: ", number(c, "umax"), d->basis, policy, number(c, "umax"));
+    mcp_text_add(&t, "policy: %.17g*tanh(rbf(%d, %s)/%.17g)\ncost: ", number(c, "umax"), d->basis, policy,
+                 number(c, "umax"));
     add_expression(&t, text(c, "cost"));
     mcp_text_add(&t, "\nstart: {std: 0.01}\nplant:\n  ode:\n");
     for (int i = 0; i < n; i++)
@@ -157,12 +165,15 @@ static char *task_text(const dims *d)
     return out;
 }
 
-static void fill(void *context, int steps, int first, int n, int ld, double *x0, double *e, double *eps, uint8_t *keep)
+static void fill(void *context, int steps, int first, int n, int ld, double *x0, double *e, double *eps,
+                 uint8_t *keep)
 {
     const dims   *d = context;
     const json_t *c = d->c, *mask = json_object_get(json_object_get(c, "dropout"), "keep");
-    const json_t *x = json_object_get(c, "x0"), *noise = json_object_get(c, "measurement_noise"), *ep = json_object_get(c, "eps");
-    const size_t  L = (size_t)ld, nx = json_array_size(json_array_get(x, 0)), ngp = json_array_size(json_array_get(ep, 0));
+    const json_t *x = json_object_get(c, "x0"), *noise = json_object_get(c, "measurement_noise"),
+                 *ep = json_object_get(c, "eps");
+    const size_t L = (size_t)ld, nx = json_array_size(json_array_get(x, 0)),
+                 ngp = json_array_size(json_array_get(ep, 0));
     const size_t  ny = (size_t)d->ny, basis = (size_t)d->basis, T = (size_t)steps;
     const int     none = !strcmp(text(c, "observer"), "none");
     for (size_t j = 0; j < (size_t)n; j++) {
@@ -170,11 +181,14 @@ static void fill(void *context, int steps, int first, int n, int ld, double *x0,
         int    live = m < (size_t)d->M;
         for (size_t i = 0; i < nx; i++) x0[i * L + j] = live ? at2(x, m, i) : 0.0;
         for (size_t t = 0; t <= T; t++) {
-            for (size_t i = 0; i < ny; i++) e[(t * ny + i) * L + j] = live && !none ? at3(noise, t, i, m) : 0.0;
-            for (size_t g = 0; g < ngp && t < T; g++) eps[(t * ngp + g) * L + j] = live ? at3(ep, t, g, m) : 0.0;
+            for (size_t i = 0; i < ny; i++)
+                e[(t * ny + i) * L + j] = live && !none ? at3(noise, t, i, m) : 0.0;
+            for (size_t g = 0; g < ngp && t < T; g++)
+                eps[(t * ngp + g) * L + j] = live ? at3(ep, t, g, m) : 0.0;
             for (size_t b = 0; keep && b < basis; b++) {
                 const json_t *v = json_array_get(json_array_get(json_array_get(mask, t), m), b);
-                keep[(t * basis + b) * L + j] = t >= T || !live || json_is_true(v) || json_number_value(v) > 0.5;
+                keep[(t * basis + b) * L + j] =
+                    t >= T || !live || json_is_true(v) || json_number_value(v) > 0.5;
             }
         }
     }
@@ -182,7 +196,8 @@ static void fill(void *context, int steps, int first, int n, int ld, double *x0,
 
 static mcp_status make_gp(mcp_gp **gp, const mcp_kernel *kernel, const json_t *o, int nf, mcp_error *err)
 {
-    const json_t *X = json_object_get(o, "X"), *y = json_object_get(o, "y"), *l = json_object_get(o, "log_lengthscale");
+    const json_t *X = json_object_get(o, "X"), *y = json_object_get(o, "y"),
+                 *l = json_object_get(o, "log_lengthscale");
     size_t        n = json_array_size(y), D = (size_t)nf;
     double       *x = mcp_calloc(n * D + n + D + 2, sizeof *x), *target = x + n * D, *hyper = target + n;
     for (size_t i = 0; i < n; i++) {
@@ -203,9 +218,11 @@ static void put_theta(const mcp_program *p, const json_t *policy, double *theta)
     for (int k = 0; k < mcp_program_groups(p); k++) {
         const mcp_param_group *g = mcp_program_group(p, k);
         for (int i = 0; i < g->count; i++)
-            theta[g->offset + i] = g->kind == MCP_RBF_WEIGHTS   ? at1(json_object_get(policy, "w"), (size_t)i)
-                                   : g->kind == MCP_RBF_CENTRES ? at2(json_object_get(policy, "centers"), (size_t)(i / g->cols), (size_t)(i % g->cols))
-                                                                : at1(json_object_get(policy, "log_lengthscale"), (size_t)i);
+            theta[g->offset + i] =
+                g->kind == MCP_RBF_WEIGHTS ? at1(json_object_get(policy, "w"), (size_t)i)
+                : g->kind == MCP_RBF_CENTRES
+                    ? at2(json_object_get(policy, "centers"), (size_t)(i / g->cols), (size_t)(i % g->cols))
+                    : at1(json_object_get(policy, "log_lengthscale"), (size_t)i);
     }
 }
 
@@ -214,9 +231,10 @@ static double group_error(const mcp_param_group *g, const double *mine, const js
 {
     double most = 0.0, size = 0.0;
     for (int i = 0; i < g->count; i++) {
-        double ref = g->kind == MCP_RBF_WEIGHTS   ? at1(json_object_get(dJ, "w"), (size_t)i)
-                     : g->kind == MCP_RBF_CENTRES ? at2(json_object_get(dJ, "centers"), (size_t)(i / g->cols), (size_t)(i % g->cols))
-                                                  : at1(json_object_get(dJ, "log_lengthscale"), (size_t)i);
+        double ref = g->kind == MCP_RBF_WEIGHTS ? at1(json_object_get(dJ, "w"), (size_t)i)
+                     : g->kind == MCP_RBF_CENTRES
+                         ? at2(json_object_get(dJ, "centers"), (size_t)(i / g->cols), (size_t)(i % g->cols))
+                         : at1(json_object_get(dJ, "log_lengthscale"), (size_t)i);
         double e = fabs(mine[g->offset + i] - ref);
         most = e <= most ? most : e; /* NaN wins */
         size = fmax(size, fabs(ref));
@@ -238,12 +256,13 @@ static double track_error(const json_t *ref, const double *mine, size_t M, size_
     return most;
 }
 
-static int report(const char *file, size_t number_, const dims *d, const mcp_system *s, const mcp_rollout_result *r)
+static int report(const char *file, size_t number_, const dims *d, const mcp_system *s,
+                  const mcp_rollout_result *r)
 {
     const json_t *c = d->c;
     double        J = fabs(r->J - number(c, "J"));
     double        states = track_error(json_object_get(c, "states"), r->states, (size_t)d->M, (size_t)s->nx);
-    double        observed = track_error(json_object_get(c, "observed"), r->observed, (size_t)d->M, (size_t)s->nx);
+    double observed = track_error(json_object_get(c, "observed"), r->observed, (size_t)d->M, (size_t)s->nx);
     double        inputs = track_error(json_object_get(c, "inputs"), r->inputs, (size_t)d->M, (size_t)s->nu);
     double        gradient = 0.0;
     for (int k = 0; k < mcp_program_groups(s->controller); k++) {
@@ -251,9 +270,11 @@ static int report(const char *file, size_t number_, const dims *d, const mcp_sys
         gradient = e <= gradient ? gradient : e;
     }
     int ok = J <= 1e-10 && states <= 1e-9 && observed <= 1e-9 && inputs <= 1e-9 && gradient <= 1e-8;
-    printf("{\"file\": \"%s\", \"case\": %zu, \"observer\": \"%s\", \"particles\": %d, \"steps\": %d, \"J\": %.3g, \"states\": %.3g, "
+    printf("{\"file\": \"%s\", \"case\": %zu, \"observer\": \"%s\", \"particles\": %d, \"steps\": %d, \"J\": "
+           "%.3g, \"states\": %.3g, "
            "\"observed\": %.3g, \"inputs\": %.3g, \"gradient\": %.3g, \"ok\": %s}\n",
-           file, number_, text(c, "observer"), d->M, d->T, J, states, observed, inputs, gradient, ok ? "true" : "false");
+           file, number_, text(c, "observer"), d->M, d->T, J, states, observed, inputs, gradient,
+           ok ? "true" : "false");
     return !ok;
 }
 
@@ -278,7 +299,8 @@ static int check_case(const char *file, size_t number_, const json_t *c)
     if (st == MCP_OK) st = mcp_system_create(&s, task, &err);
     for (int g = 0; st == MCP_OK && g < s->ngp && g < 16; g++) {
         st = make_gp(&gp[g], s->kernel[g], json_array_get(json_object_get(c, "gps"), (size_t)g), s->nf, &err);
-        if (st == MCP_OK) st = mcp_posterior_create(&posterior[g], gp[g], &exact, mcp_isa_level(), NULL, &err);
+        if (st == MCP_OK)
+            st = mcp_posterior_create(&posterior[g], gp[g], &exact, mcp_isa_level(), NULL, &err);
     }
     mcp_rollout_settings set = {.particles = d.M, .steps = d.T};
     if (st == MCP_OK) st = mcp_rollout_create(&r, s, posterior, &set, NULL, &err);
@@ -295,7 +317,9 @@ static int check_case(const char *file, size_t number_, const json_t *c)
         st = mcp_rollout_run(r, theta, number(json_object_get(c, "dropout"), "p"), &noise, &result, &err);
         if (st == MCP_OK) bad = report(file, number_, &d, s, &result);
     }
-    if (st != MCP_OK) printf("{\"file\": \"%s\", \"case\": %zu, \"ok\": false, \"error\": \"%s\"}\n", file, number_, err.text);
+    if (st != MCP_OK)
+        printf("{\"file\": \"%s\", \"case\": %zu, \"ok\": false, \"error\": \"%s\"}\n", file, number_,
+               err.text);
     mcp_rollout_free(r);
     for (int g = 0; g < 16; g++) {
         mcp_posterior_free(posterior[g]);
@@ -315,10 +339,12 @@ int vectors_rollout(int files, char **file)
         json_error_t why;
         json_t      *root = json_load_file(file[i], 0, &why);
         if (!root || !json_is_array(root) || json_array_size(root) == 0) {
-            printf("{\"file\": \"%s\", \"ok\": false, \"error\": \"line %d: %s\"}\n", file[i], root ? 0 : why.line, root ? "no list of cases" : why.text);
+            printf("{\"file\": \"%s\", \"ok\": false, \"error\": \"line %d: %s\"}\n", file[i],
+                   root ? 0 : why.line, root ? "no list of cases" : why.text);
             bad = 1;
         } else {
-            for (size_t k = 0; k < json_array_size(root); k++) bad |= check_case(file[i], k, json_array_get(root, k));
+            for (size_t k = 0; k < json_array_size(root); k++)
+                bad |= check_case(file[i], k, json_array_get(root, k));
         }
         json_decref(root);
     }

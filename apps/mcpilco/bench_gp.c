@@ -1,6 +1,7 @@
-/* bench_gp.c - mcpilco bench gp: training time of one GP on cart-pole data (6 features), one thread, against 1501 Adam steps
- * of 0.01 on the same likelihood from the same start; and what a block of particles costs, with the share of its matrix
- * product. Likelihoods are those of the model reached, evaluated again by mcp_gp_nlml. */
+/* bench_gp.c - mcpilco bench gp: training time of one GP on cart-pole data (6 features), one thread, against
+ * 1501 Adam steps of 0.01 on the same likelihood from the same start; and what a block of particles costs,
+ * with the share of its matrix product. Likelihoods are those of the model reached, evaluated again by
+ * mcp_gp_nlml. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -52,7 +53,8 @@ static void make_data(double *X, double *y)
     for (int first = 0, trial = 0; first < POINTS_MAX; first += TRIAL, trial++) {
         double x[4], phase[3], rate[3];
         for (int i = 0; i < 4; i++) x[i] = 0.1 * mcp_rand_normal(&r);
-        for (int i = 0; i < 3; i++) phase[i] = 6.28 * mcp_rand_uniform(&r), rate[i] = 1.0 + 11.0 * mcp_rand_uniform(&r);
+        for (int i = 0; i < 3; i++)
+            phase[i] = 6.28 * mcp_rand_uniform(&r), rate[i] = 1.0 + 11.0 * mcp_rand_uniform(&r);
         for (int t = 0; t < TRIAL; t++) {
             double *f = X + (size_t)(first + t) * FEATURES, u = 0.0, before = x[1];
             for (int i = 0; i < 3; i++) u += (2.0 + 0.5 * trial) * sin(rate[i] * t / 30.0 + phase[i]);
@@ -89,7 +91,8 @@ typedef struct {
     double      nlml, nlml_adam, seconds, seconds_adam;
 } training;
 
-static mcp_status train_both(training *t, const mcp_kernel *k, const double *X, const double *y, mcp_gp **out, mcp_error *err)
+static mcp_status train_both(training *t, const mcp_kernel *k, const double *X, const double *y, mcp_gp **out,
+                             mcp_error *err)
 {
     mcp_gp         *gp = NULL, *other = NULL;
     mcp_gp_settings s;
@@ -132,10 +135,14 @@ static mcp_status predict(prediction *t, const mcp_gp *gp, const double *X, mcp_
     mcp_status             st = mcp_posterior_create(&p, gp, &s, mcp_isa_level(), NULL, err);
     if (st != MCP_OK) return st;
     size_t tape = mcp_posterior_tape(p, LANES), packed = mcp_gemm_packed_doubles(t->points, t->points);
-    st = mcp_block_alloc(&block, (n * n + packed + 2 * n * LANES + 2 * FEATURES * LANES + 4 * LANES + tape) * sizeof(double), err);
+    st = mcp_block_alloc(&block,
+                         (n * n + packed + 2 * n * LANES + 2 * FEATURES * LANES + 4 * LANES + tape) *
+                             sizeof(double),
+                         err);
     if (st != MCP_OK) goto done;
-    double *F = block, *F_bar = F + FEATURES * LANES, *mean = F_bar + FEATURES * LANES, *var = mean + LANES, *bars = var + LANES,
-           *w = bars + 2 * LANES, *B = w + tape, *C = B + n * LANES, *mem = C + n * LANES, *A = mem + packed;
+    double *F = block, *F_bar = F + FEATURES * LANES, *mean = F_bar + FEATURES * LANES, *var = mean + LANES,
+           *bars = var + LANES, *w = bars + 2 * LANES, *B = w + tape, *C = B + n * LANES,
+           *mem = C + n * LANES, *A = mem + packed;
     for (int j = 0; j < LANES; j++)
         for (int d = 0; d < FEATURES; d++) F[d * LANES + j] = X[j * FEATURES + d] + 0.01 * j;
     for (int j = 0; j < 2 * LANES; j++) bars[j] = 1.0;
@@ -155,7 +162,8 @@ static mcp_status predict(prediction *t, const mcp_gp *gp, const double *X, mcp_
         t->product  = fmin(t->product, t3 - t2);
     }
     for (int j = 0; j < LANES; j++)
-        if (!isfinite(mean[j]) || !(var[j] > 0.0)) st = mcp_fail(err, MCP_ERR_NUMERIC, "a prediction is not finite");
+        if (!isfinite(mean[j]) || !(var[j] > 0.0))
+            st = mcp_fail(err, MCP_ERR_NUMERIC, "a prediction is not finite");
 done:
     mcp_posterior_free(p);
     mcp_block_free(block);
@@ -167,29 +175,37 @@ static int print(const training *t, const prediction *p, int count, int json)
     static const double limit[] = {0.05, 0.4, 1.5};
     int                 good = 1;
     if (json) printf("{\"threads\":1,\"features\":%d,\"training\":[", FEATURES);
-    else printf("training, %d features, one thread, against %d Adam steps of 0.01 from the same start\n", FEATURES, ADAM_STEPS);
+    else
+        printf("training, %d features, one thread, against %d Adam steps of 0.01 from the same start\n",
+               FEATURES, ADAM_STEPS);
     for (int i = 0; i < count; i++) {
         int ok = t[i].seconds <= limit[i] && t[i].nlml <= t[i].nlml_adam + 1e-6 * fabs(t[i].nlml_adam);
         good   = good && ok;
         if (json)
-            printf("%s{\"points\":%d,\"seconds\":%.4g,\"limit\":%g,\"nlml\":%.9g,\"nlml_start\":%.9g,\"evaluations\":%d,"
+            printf("%s{\"points\":%d,\"seconds\":%.4g,\"limit\":%g,\"nlml\":%.9g,\"nlml_start\":%.9g,"
+                   "\"evaluations\":%d,"
                    "\"adam_seconds\":%.4g,\"adam_nlml\":%.9g,\"ok\":%s}",
-                   i ? "," : "", t[i].points, t[i].seconds, limit[i], t[i].nlml, t[i].info.nlml_start, t[i].info.evaluations,
-                   t[i].seconds_adam, t[i].nlml_adam, ok ? "true" : "false");
+                   i ? "," : "", t[i].points, t[i].seconds, limit[i], t[i].nlml, t[i].info.nlml_start,
+                   t[i].info.evaluations, t[i].seconds_adam, t[i].nlml_adam, ok ? "true" : "false");
         else
-            printf("  %3d points  %7.4f s (limit %g)  nlml %.4f   Adam %7.3f s  nlml %.4f  %s\n", t[i].points, t[i].seconds,
-                   limit[i], t[i].nlml, t[i].seconds_adam, t[i].nlml_adam, ok ? "ok" : "NOT REACHED");
+            printf("  %3d points  %7.4f s (limit %g)  nlml %.4f   Adam %7.3f s  nlml %.4f  %s\n", t[i].points,
+                   t[i].seconds, limit[i], t[i].nlml, t[i].seconds_adam, t[i].nlml_adam,
+                   ok ? "ok" : "NOT REACHED");
     }
     if (json) printf("],\"lanes\":%d,\"posterior\":[", LANES);
     else printf("exact posterior, a block of %d particles\n", LANES);
     for (int i = 0; i < count; i++) {
         double total = p[i].forward + p[i].backward;
         if (json)
-            printf("%s{\"points\":%d,\"forward_us\":%.4g,\"backward_us\":%.4g,\"product_us\":%.4g,\"product_share\":%.3g}",
-                   i ? "," : "", p[i].points, 1e6 * p[i].forward, 1e6 * p[i].backward, 1e6 * p[i].product, p[i].product / total);
+            printf("%s{\"points\":%d,\"forward_us\":%.4g,\"backward_us\":%.4g,\"product_us\":%.4g,\"product_"
+                   "share\":%.3g}",
+                   i ? "," : "", p[i].points, 1e6 * p[i].forward, 1e6 * p[i].backward, 1e6 * p[i].product,
+                   p[i].product / total);
         else
-            printf("  %3d points  forward %7.1f us  backward %6.1f us  its matrix product alone %7.1f us (%.0f %%)\n", p[i].points,
-                   1e6 * p[i].forward, 1e6 * p[i].backward, 1e6 * p[i].product, 100 * p[i].product / total);
+            printf("  %3d points  forward %7.1f us  backward %6.1f us  its matrix product alone %7.1f us "
+                   "(%.0f %%)\n",
+                   p[i].points, 1e6 * p[i].forward, 1e6 * p[i].backward, 1e6 * p[i].product,
+                   100 * p[i].product / total);
     }
     if (json) printf("],\"ok\":%s}\n", good ? "true" : "false");
     return good ? 0 : 1;
@@ -208,7 +224,8 @@ int bench_gp(int argc, char **argv)
         return 2;
     }
     double *X = mcp_calloc((size_t)POINTS_MAX * FEATURES, sizeof *X), *y = mcp_calloc(POINTS_MAX, sizeof *y);
-    st = X && y ? mcp_kernel_parse(&k, "se", FEATURES, FEATURES, &err) : mcp_fail(&err, MCP_ERR_MEMORY, "out of memory");
+    st = X && y ? mcp_kernel_parse(&k, "se", FEATURES, FEATURES, &err)
+                : mcp_fail(&err, MCP_ERR_MEMORY, "out of memory");
     if (st == MCP_OK) make_data(X, y);
     for (int i = 0; i < 3 && st == MCP_OK; i++) {
         mcp_gp *gp = NULL;

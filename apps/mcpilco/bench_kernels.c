@@ -1,5 +1,6 @@
-/* bench_kernels.c - mcpilco bench kernels: what this core can do and what our kernels make of it. One thread. Every result
- * is checked before it is timed; a time is the best of several runs, since other programs can only make one slower. */
+/* bench_kernels.c - mcpilco bench kernels: what this core can do and what our kernels make of it. One thread.
+ * Every result is checked before it is timed; a time is the best of several runs, since other programs can
+ * only make one slower. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -199,8 +200,10 @@ int bench_kernels(int argc, char **argv)
         if (!strcmp(argv[i], "--json")) json = 1;
         else {
             fprintf(stderr, "usage: mcpilco bench kernels [--json]\n"
-                            "Measures, on one thread: the multiply-add peak, products of packed matrices (points_columns),\n"
-                            "vector functions, random normals and dropout masks. MCPILCO_ISA=base|v2|v3|v4 forces a level.\n");
+                            "Measures, on one thread: the multiply-add peak, products of packed matrices "
+                            "(points_columns),\n"
+                            "vector functions, random normals and dropout masks. MCPILCO_ISA=base|v2|v3|v4 "
+                            "forces a level.\n");
             return strcmp(argv[i], "--help") ? 2 : 0;
         }
     }

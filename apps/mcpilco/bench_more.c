@@ -1,4 +1,5 @@
-/* bench_more.c - bench step --scaling and --seeds: what threads give, and what mixed precision costs in accuracy. */
+/* bench_more.c - bench step --scaling and --seeds: what threads give, and what mixed precision costs in
+ * accuracy. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,8 +23,8 @@ static void spin(void *context, int task, int worker)
     s->rate[task] = work / (bench_now() - start);
 }
 
-/* How many times one core the threads are, by a loop that never leaves the registers: less than their number where virtual cores
- * share real ones, or others work too. No program can gain more. */
+/* How many times one core the threads are, by a loop that never leaves the registers: less than their number
+ * where virtual cores share real ones, or others work too. No program can gain more. */
 static double whole_cores(mcp_pool *pool, int threads)
 {
     spins  alone, all;
@@ -46,8 +47,10 @@ static double median(double *x, size_t n)
     return x[n / 2];
 }
 
-/* Time of a step, in ms, after one that brings its memory back into the caches: in a learning run steps follow each other. */
-static mcp_status warm_step(bench_problem *b, mcp_rollout *r, const bench_request *q, uint32_t k, double *ms, mcp_error *err)
+/* Time of a step, in ms, after one that brings its memory back into the caches: in a learning run steps
+ * follow each other. */
+static mcp_status warm_step(bench_problem *b, mcp_rollout *r, const bench_request *q, uint32_t k, double *ms,
+                            mcp_error *err)
 {
     double     J, begun = 0.0;
     mcp_status st = MCP_OK;
@@ -59,14 +62,17 @@ static mcp_status warm_step(bench_problem *b, mcp_rollout *r, const bench_reques
     return st;
 }
 
-/* In turns, so that what else happens on the machine meets both alike; ratios of neighbours, and their median. */
+/* In turns, so that what else happens on the machine meets both alike; ratios of neighbours, and their
+ * median. */
 mcp_status bench_scaling(bench_problem *b, const bench_request *q, mcp_error *err)
 {
-    if (q->threads < 2 || q->threads > 64) return mcp_fail(err, MCP_ERR_ARG, "--scaling compares one thread with 2 to 64: give --threads");
+    if (q->threads < 2 || q->threads > 64)
+        return mcp_fail(err, MCP_ERR_ARG, "--scaling compares one thread with 2 to 64: give --threads");
     size_t       n = (size_t)(q->repeats ? q->repeats : 31);
     double      *one = mcp_calloc(4 * n, sizeof *one), *many = one + n, *ratio = many + n, *cores = ratio + n;
     mcp_rollout *single = NULL;
-    mcp_status   st = one ? bench_rollout(&single, b, q, q->single, NULL, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
+    mcp_status st = one ? bench_rollout(&single, b, q, q->single, NULL, err)
+                        : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
     for (size_t k = 0; k < n && st == MCP_OK; k++) {
         st = warm_step(b, single, q, (uint32_t)k, &one[k], err);
         if (st == MCP_OK) st = warm_step(b, b->rollout, q, (uint32_t)k, &many[k], err);
@@ -74,13 +80,18 @@ mcp_status bench_scaling(bench_problem *b, const bench_request *q, mcp_error *er
         cores[k] = whole_cores(b->pool, q->threads);
     }
     if (st == MCP_OK) {
-        double r = median(ratio, n), c = median(cores, n), t = median(one, n), m = median(many, n), best = one[0] / many[0]; /* sorted */
+        double r = median(ratio, n), c = median(cores, n), t = median(one, n), m = median(many, n),
+               best = one[0] / many[0]; /* sorted */
         if (q->json)
-            printf("{\"data\": %d, \"threads\": %d, \"ms_one\": %.4f, \"ms_threads\": %.4f, \"speedup\": %.4f, \"speedup_best\": %.4f, "
-                   "\"whole_cores\": %.4f, \"turns\": %zu}\n", q->data, q->threads, t, m, r, best, c, n);
+            printf("{\"data\": %d, \"threads\": %d, \"ms_one\": %.4f, \"ms_threads\": %.4f, \"speedup\": "
+                   "%.4f, \"speedup_best\": %.4f, "
+                   "\"whole_cores\": %.4f, \"turns\": %zu}\n",
+                   q->data, q->threads, t, m, r, best, c, n);
         else
-            printf("%d threads: %.2f times faster than one (%.2f and %.2f ms, medians of %zu turns; fastest steps %.2f times); "
-                   "multiply-adds alone: %.2f times\n", q->threads, r, m, t, n, best, c);
+            printf("%d threads: %.2f times faster than one (%.2f and %.2f ms, medians of %zu turns; fastest "
+                   "steps %.2f times); "
+                   "multiply-adds alone: %.2f times\n",
+                   q->threads, r, m, t, n, best, c);
     }
     mcp_rollout_free(single);
     mcp_free(one);
@@ -102,7 +113,8 @@ mcp_status bench_precision(bench_problem *b, const bench_request *q, mcp_error *
     double       J_mean = 0.0, J_var = 0.0, g_var = 0.0, J_off = 0.0, g_off = 0.0, Jm = 0.0;
     mcp_rollout *r[2] = {NULL, NULL};
     mcp_status   st = g ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
-    for (int single = 0; single < 2 && st == MCP_OK; single++) st = bench_rollout(&r[single], b, q, single, b->pool, err);
+    for (int single = 0; single < 2 && st == MCP_OK; single++)
+        st = bench_rollout(&r[single], b, q, single, b->pool, err);
     for (size_t k = 0; k < S && st == MCP_OK; k++) {
         st = bench_gradient(b, r[0], q, (uint32_t)k, &J[k], g + k * P, err);
         if (st == MCP_OK) st = bench_gradient(b, r[1], q, (uint32_t)k, &Jm, h, err);
@@ -116,13 +128,18 @@ mcp_status bench_precision(bench_problem *b, const bench_request *q, mcp_error *
         g_var += pow(distance(b->params, g + k * P, mean), 2.0) / (double)(S - 1);
     }
     if (st == MCP_OK && q->json)
-        printf("{\"data\": %d, \"particles\": %d, \"seeds\": %zu, \"J\": %.9g, \"J_noise\": %.6g, \"J_error\": %.6g, \"J_ratio\": %.6g, "
+        printf("{\"data\": %d, \"particles\": %d, \"seeds\": %zu, \"J\": %.9g, \"J_noise\": %.6g, "
+               "\"J_error\": %.6g, \"J_ratio\": %.6g, "
                "\"gradient_noise\": %.6g, \"gradient_error\": %.6g, \"gradient_ratio\": %.6g}\n",
-               q->data, q->particles, S, J_mean, sqrt(J_var), J_off, sqrt(J_var) / J_off, sqrt(g_var), g_off, sqrt(g_var) / g_off);
+               q->data, q->particles, S, J_mean, sqrt(J_var), J_off, sqrt(J_var) / J_off, sqrt(g_var), g_off,
+               sqrt(g_var) / g_off);
     else if (st == MCP_OK)
-        printf("%d data, %d particles, %zu draws of noise: J %.6f, standard deviation %.2g, mixed off by at most %.2g (%.0f times less)\n"
-               "gradient: standard deviation of the noise %.3g, mixed off by at most %.2g (%.0f times less)\n",
-               q->data, q->particles, S, J_mean, sqrt(J_var), J_off, sqrt(J_var) / J_off, sqrt(g_var), g_off, sqrt(g_var) / g_off);
+        printf(
+            "%d data, %d particles, %zu draws of noise: J %.6f, standard deviation %.2g, mixed off by at "
+            "most %.2g (%.0f times less)\n"
+            "gradient: standard deviation of the noise %.3g, mixed off by at most %.2g (%.0f times less)\n",
+            q->data, q->particles, S, J_mean, sqrt(J_var), J_off, sqrt(J_var) / J_off, sqrt(g_var), g_off,
+            sqrt(g_var) / g_off);
     for (int k = 0; k < 2; k++) mcp_rollout_free(r[k]);
     mcp_free(g);
     return st;

@@ -1,5 +1,6 @@
-/* bench_pilco.c - mcpilco bench pilco: one gradient of PILCO's expected cost on a cart-pole-sized problem: four states, one
- * angle, six model inputs, four outputs. The gradient is held against a difference quotient before anything is timed. */
+/* bench_pilco.c - mcpilco bench pilco: one gradient of PILCO's expected cost on a cart-pole-sized problem:
+ * four states, one angle, six model inputs, four outputs. The gradient is held against a difference quotient
+ * before anything is timed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,9 @@ static mcp_status make_bank(mcp_bank **out, int points, mcp_error *err)
     double *Y = X + points * D;
     for (int i = 0; i < points * D; i++) X[i] = range[i % D] * mcp_rand_normal(&r);
     for (int e = 0; e < E; e++) {
-        for (int i = 0; i < points; i++) Y[e * points + i] = 0.1 * sin(X[i * D + e] / range[e]) + 0.02 * X[i * D + 5] + 0.01 * mcp_rand_normal(&r);
+        for (int i = 0; i < points; i++)
+            Y[e * points + i] =
+                0.1 * sin(X[i * D + e] / range[e]) + 0.02 * X[i * D + 5] + 0.01 * mcp_rand_normal(&r);
         for (int d = 0; d < D; d++) hyper[e * (D + 2) + d] = log(2 * range[d]);
         hyper[e * (D + 2) + D] = log(0.3), hyper[e * (D + 2) + D + 1] = log(0.01);
     }
@@ -92,12 +95,15 @@ static int measure(work *w, int points, int steps, int threads, int json)
         without = fmin(without, b - a), with = fmin(with, now() - b), busy = fmin(busy, cpu() - c);
     }
     if (json)
-        printf("{\"points\": %d, \"steps\": %d, \"outputs\": %d, \"threads\": %d, \"isa\": \"%s\", \"gradient_error\": %.2g, "
+        printf("{\"points\": %d, \"steps\": %d, \"outputs\": %d, \"threads\": %d, \"isa\": \"%s\", "
+               "\"gradient_error\": %.2g, "
                "\"cost_s\": %.4g, \"gradient_s\": %.4g, \"gradient_cpu_s\": %.4g}\n",
                points, steps, E, threads, mcp_isa_name(mcp_isa_level()), error, without, with, busy);
     else
-        printf("%d points, %d steps, %d outputs, %d thread(s), %s: cost alone %.1f ms, with its gradient %.1f ms (%.1f ms of CPU)\n", points, steps, E,
-               threads, mcp_isa_name(mcp_isa_level()), 1e3 * without, 1e3 * with, 1e3 * busy);
+        printf("%d points, %d steps, %d outputs, %d thread(s), %s: cost alone %.1f ms, with its gradient "
+               "%.1f ms (%.1f ms of CPU)\n",
+               points, steps, E, threads, mcp_isa_name(mcp_isa_level()), 1e3 * without, 1e3 * with,
+               1e3 * busy);
     return 0;
 }
 
@@ -105,7 +111,8 @@ static int number(int argc, char **argv, int *i, int least, int most)
 {
     int v = *i + 1 < argc ? atoi(argv[++*i]) : 0;
     if (v >= least && v <= most) return v;
-    fprintf(stderr, "mcpilco bench pilco: %s needs a number from %d to %d\n", argv[*i > 1 ? *i - 1 : 1], least, most);
+    fprintf(stderr, "mcpilco bench pilco: %s needs a number from %d to %d\n", argv[*i > 1 ? *i - 1 : 1],
+            least, most);
     exit(2);
 }
 
@@ -124,13 +131,31 @@ int bench_pilco(int argc, char **argv)
         }
     }
     int    angle[1] = {2}, input[D] = {0, 1, 3, 4, 5, 6}, feature[F] = {0, 1, 3, 4, 5};
-    double A[NX * NX] = {0}, B[NX * E] = {0}, scale[D] = {1, 1, 1, 1, 1, 1}, limit[1] = {10}, noise[NX] = {1e-4, 1e-4, 1e-4, 1e-4},
-           m0[NX] = {0}, S0[NX * NX] = {0}, z[NA] = {0, 0, 0, 0, 0, -1}, W[NA * NA] = {0};
+    double A[NX * NX] = {0}, B[NX * E] = {0}, scale[D] = {1, 1, 1, 1, 1, 1}, limit[1] = {10},
+                  noise[NX] = {1e-4, 1e-4, 1e-4, 1e-4}, m0[NX] = {0}, S0[NX * NX] = {0},
+                  z[NA] = {0, 0, 0, 0, 0, -1}, W[NA * NA] = {0};
     for (int i = 0; i < NX; i++) A[i * NX + i] = B[i * E + i] = 1, S0[i * NX + i] = 1e-4;
     W[0] = 16, W[4] = W[4 * NA] = 8, W[4 * NA + 4] = W[5 * NA + 5] = 4;
-    mcp_horizon_problem p = {.nx = NX, .nu = 1, .angles = 1, .T = steps, .angle = angle, .A = A, .B = B, .inputs = D, .input = input,
-                             .input_scale = scale, .features = F, .basis = BASIS, .feature = feature, .feature_scale = scale,
-                             .limit = limit, .noise = noise, .m0 = m0, .S0 = S0, .z = z, .W = W};
+    mcp_horizon_problem p = {.nx = NX,
+                             .nu = 1,
+                             .angles = 1,
+                             .T = steps,
+                             .angle = angle,
+                             .A = A,
+                             .B = B,
+                             .inputs = D,
+                             .input = input,
+                             .input_scale = scale,
+                             .features = F,
+                             .basis = BASIS,
+                             .feature = feature,
+                             .feature_scale = scale,
+                             .limit = limit,
+                             .noise = noise,
+                             .m0 = m0,
+                             .S0 = S0,
+                             .z = z,
+                             .W = W};
     mcp_rand  r = mcp_rand_make(3, 0, 0, MCP_RNG_OTHER);
     mcp_error err = {MCP_OK, ""};
     mcp_pool *pool = NULL;

@@ -1,5 +1,6 @@
-/* bench_problem.c - simulated trials of the cart-pole (positions with noise, central differences), GPs trained on them, and a
- * policy. Trials are like those of a learning run: sines, failed swing-ups, then swing-ups that hold. */
+/* bench_problem.c - simulated trials of the cart-pole (positions with noise, central differences), GPs
+ * trained on them, and a policy. Trials are like those of a learning run: sines, failed swing-ups, then
+ * swing-ups that hold. */
 #include "bench_problem.h"
 
 #include <math.h>
@@ -12,13 +13,15 @@ enum { TRAIN_MOST = 264, SAMPLES = 91, PAIRS = 88 };
 
 static mcp_status make_system(bench_problem *b, const bench_request *q, mcp_error *err)
 {
-    char *text = mcp_sprintf("name: bench\nrate: 30\ntrial: %.17g\nstate: [p, dp, theta, dtheta]\n"
-                             "inputs: {u: 10}\nmeasured: {p: 3e-3, theta: 3e-3}\nobserver: {type: difference, lowpass: 0.5}\n"
-                             "model:\n  velocities: {p: dp, theta: dtheta}\n"
-                             "  features: [p, dp, dtheta, sin(theta), cos(theta), u]\n  kernel: se\n"
-                             "policy: 10*tanh(rbf(%d, p, dp, dtheta, sin(theta), cos(theta))/10)\n"
-                             "cost: 1 - exp(-((abs(theta) - pi)/3)^2 - p^2)\nstart: {std: 0.01}\nplant: {ode: {dp: 0, dtheta: 0}}\n",
-                             q->horizon / 30.0, q->basis);
+    char *text = mcp_sprintf(
+        "name: bench\nrate: 30\ntrial: %.17g\nstate: [p, dp, theta, dtheta]\n"
+        "inputs: {u: 10}\nmeasured: {p: 3e-3, theta: 3e-3}\nobserver: {type: difference, lowpass: 0.5}\n"
+        "model:\n  velocities: {p: dp, theta: dtheta}\n"
+        "  features: [p, dp, dtheta, sin(theta), cos(theta), u]\n  kernel: se\n"
+        "policy: 10*tanh(rbf(%d, p, dp, dtheta, sin(theta), cos(theta))/10)\n"
+        "cost: 1 - exp(-((abs(theta) - pi)/3)^2 - p^2)\nstart: {std: 0.01}\nplant: {ode: {dp: 0, dtheta: "
+        "0}}\n",
+        q->horizon / 30.0, q->basis);
     if (!text) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
     mcp_status st = mcp_task_parse(&b->task, "bench", text, NULL, 0, err);
     mcp_free(text);
@@ -45,26 +48,31 @@ static void runge_kutta(double *x, double u, double h)
     for (int i = 0; i < 4; i++) x[i] += h / 6.0 * (k[0][i] + 2.0 * k[1][i] + 2.0 * k[2][i] + k[3][i]);
 }
 
-/* A swing-up found by shooting, then a linear hold of the upright pole: what trials look like once a policy works. */
+/* A swing-up found by shooting, then a linear hold of the upright pole: what trials look like once a policy
+ * works. */
 static double swing_and_hold(int t, const double *x)
 {
-    static const double swing[] = {-5.71, -3.8,  -0.31, 3.1,   4.75,  5.65,  6.15,  6.35,  6.27,  5.87,  4.99,  3.47,  1.16, -1.26,
-                                   -2.77, -3.69, -4.5,  -5.37, -6.25, -7.03, -7.64, -8.01, -8.1,  -7.87, -7.33, -5.97, -2.46, 3.22,
-                                   4.74,  5.21,  5.5,   5.59,  5.51,  5.28,  4.89,  4.28,  3.33,  1.84,  -0.36, -2.5,  -4.19, -5.74};
+    static const double swing[] = {-5.71, -3.8,  -0.31, 3.1,   4.75,  5.65,  6.15,  6.35,  6.27,
+                                   5.87,  4.99,  3.47,  1.16,  -1.26, -2.77, -3.69, -4.5,  -5.37,
+                                   -6.25, -7.03, -7.64, -8.01, -8.1,  -7.87, -7.33, -5.97, -2.46,
+                                   3.22,  4.74,  5.21,  5.5,   5.59,  5.51,  5.28,  4.89,  4.28,
+                                   3.33,  1.84,  -0.36, -2.5,  -4.19, -5.74};
     const int    steps = (int)(sizeof swing / sizeof *swing);
     const double away = remainder(x[2] - M_PI, 2.0 * M_PI);
     if (t < steps && (t < 30 || fabs(away) > 0.4)) return swing[t];
     return 2.63 * x[0] + 3.46 * x[1] - 27.6 * away - 4.57 * x[3];
 }
 
-/* One trial: exploring sines, a poor policy (larger ones), two swing-ups that often fail, then such that mostly work. */
+/* One trial: exploring sines, a poor policy (larger ones), two swing-ups that often fail, then such that
+ * mostly work. */
 static void trial(int number, double q[SAMPLES][2], double u[SAMPLES])
 {
     mcp_rand r = mcp_rand_make(1, (uint32_t)number, 0, MCP_RNG_OTHER);
     double   x[4], f[10], phase[10], size = number == 0 ? 1.0 : number == 1 ? 2.0 : number < 4 ? 0.1 : 0.05;
     double   part = 1.0 + (number < 4 ? 0.1 : 0.03) * mcp_rand_normal(&r);
     for (int i = 0; i < 4; i++) x[i] = 0.01 * mcp_rand_normal(&r);
-    for (int i = 0; i < 10; i++) f[i] = 0.1 + 1.9 * mcp_rand_uniform(&r), phase[i] = number ? 2.0 * M_PI * mcp_rand_uniform(&r) : 0.0;
+    for (int i = 0; i < 10; i++)
+        f[i] = 0.1 + 1.9 * mcp_rand_uniform(&r), phase[i] = number ? 2.0 * M_PI * mcp_rand_uniform(&r) : 0.0;
     for (int t = 0; t < SAMPLES; t++) {
         q[t][0] = x[0] + 3e-3 * mcp_rand_normal(&r);
         q[t][1] = x[2] + 3e-3 * mcp_rand_normal(&r);
@@ -75,7 +83,8 @@ static void trial(int number, double q[SAMPLES][2], double u[SAMPLES])
     }
 }
 
-/* Central differences: velocity at t from t-1 and t+1; pairs 1 .. PAIRS of every trial until there are enough. */
+/* Central differences: velocity at t from t-1 and t+1; pairs 1 .. PAIRS of every trial until there are
+ * enough. */
 static int pairs(const bench_request *q, double *X, double *y0, double *y1, double *visited)
 {
     double m[SAMPLES][2], u[SAMPLES];
@@ -87,8 +96,10 @@ static int pairs(const bench_request *q, double *X, double *y0, double *y1, doub
             for (int i = 0; i < 2; i++)
                 for (int s = 0; s < 2; s++) v[s][i] = (m[t + s + 1][i] - m[t + s - 1][i]) * 15.0;
             double *x = X + (size_t)n * 6;
-            x[0] = m[t][0], x[1] = v[0][0], x[2] = v[0][1], x[3] = sin(m[t][1]), x[4] = cos(m[t][1]), x[5] = u[t];
-            visited[n * 4] = m[t][0], visited[n * 4 + 1] = v[0][0], visited[n * 4 + 2] = m[t][1], visited[n * 4 + 3] = v[0][1];
+            x[0] = m[t][0], x[1] = v[0][0], x[2] = v[0][1], x[3] = sin(m[t][1]), x[4] = cos(m[t][1]),
+            x[5] = u[t];
+            visited[n * 4] = m[t][0], visited[n * 4 + 1] = v[0][0], visited[n * 4 + 2] = m[t][1],
+                        visited[n * 4 + 3] = v[0][1];
             y0[n] = v[1][0] - v[0][0];
             y1[n] = v[1][1] - v[0][1];
         }
@@ -110,7 +121,8 @@ static mcp_status make_gp(bench_problem *b, int g, int n, const double *X, const
         yf[i] = y[at];
     }
     mcp_gp_settings_default(&s);
-    s.noise_floor = 0.3 * 3e-3 * 2.0 * 15.0; /* as the learning loop takes it from the sensor, through central differences */
+    s.noise_floor = 0.3 * 3e-3 * 2.0 *
+                    15.0; /* as the learning loop takes it from the sensor, through central differences */
     s.lengthscale_floor = 0.3;
     if (st == MCP_OK) st = mcp_gp_create(&small, b->system->kernel[g], few, 6, Xf, yf, err);
     if (st == MCP_OK) st = mcp_gp_train(small, &s, NULL, err);
@@ -125,13 +137,15 @@ static mcp_status make_models(bench_problem *b, const bench_request *q, mcp_erro
 {
     size_t                 n = (size_t)q->data;
     double                *X = mcp_calloc(n * 8, sizeof *X), *y = X ? X + n * 6 : NULL;
-    mcp_posterior_settings set = {.type = q->sparse ? MCP_POSTERIOR_SPARSE : MCP_POSTERIOR_EXACT, .tolerance = q->tolerance};
+    mcp_posterior_settings set = {.type = q->sparse ? MCP_POSTERIOR_SPARSE : MCP_POSTERIOR_EXACT,
+                                  .tolerance = q->tolerance};
     b->visited = mcp_calloc(n * 4, sizeof *b->visited);
     mcp_status st = X && b->visited ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
     if (st == MCP_OK) b->visits = pairs(q, X, y, y + n, b->visited);
     for (int g = 0; g < 2 && st == MCP_OK; g++) {
         st = make_gp(b, g, q->data, X, y + (size_t)g * n, err);
-        if (st == MCP_OK) st = mcp_posterior_create(&b->posterior[g], b->gp[g], &set, mcp_isa_level(), NULL, err);
+        if (st == MCP_OK)
+            st = mcp_posterior_create(&b->posterior[g], b->gp[g], &set, mcp_isa_level(), NULL, err);
         if (st != MCP_OK) break;
         b->points[g] = mcp_posterior_points(b->posterior[g]);
         b->rows[g]   = mcp_posterior_variance_points(b->posterior[g]);
@@ -140,9 +154,14 @@ static mcp_status make_models(bench_problem *b, const bench_request *q, mcp_erro
     return st;
 }
 
-mcp_status bench_rollout(mcp_rollout **out, const bench_problem *b, const bench_request *q, int single, mcp_pool *pool, mcp_error *err)
+mcp_status bench_rollout(mcp_rollout **out, const bench_problem *b, const bench_request *q, int single,
+                         mcp_pool *pool, mcp_error *err)
 {
-    mcp_rollout_settings set = {.particles = q->particles, .steps = q->horizon, .block = q->block, .single = single, .adjoint_clip = 30.0};
+    mcp_rollout_settings set = {.particles = q->particles,
+                                .steps = q->horizon,
+                                .block = q->block,
+                                .single = single,
+                                .adjoint_clip = 30.0};
     return mcp_rollout_create(out, b->system, b->posterior, &set, pool, err);
 }
 
@@ -176,9 +195,11 @@ void bench_unmake(bench_problem *b)
     mcp_free(b->visited);
 }
 
-mcp_status bench_gradient(const bench_problem *b, mcp_rollout *r, const bench_request *q, uint32_t number, double *J, double *gradient, mcp_error *err)
+mcp_status bench_gradient(const bench_problem *b, mcp_rollout *r, const bench_request *q, uint32_t number,
+                          double *J, double *gradient, mcp_error *err)
 {
-    mcp_stream_noise   stream = {.system = b->system, .seed = 1, .trial = 1, .step = number, .dropout = q->dropout};
+    mcp_stream_noise stream = {
+        .system = b->system, .seed = 1, .trial = 1, .step = number, .dropout = q->dropout};
     mcp_noise          noise = mcp_noise_from_stream(&stream);
     mcp_rollout_result result = {.gradient = gradient};
     mcp_status         st = mcp_rollout_run(r, b->theta, q->dropout, &noise, &result, err);

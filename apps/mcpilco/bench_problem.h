@@ -1,4 +1,5 @@
-/* bench_problem.h - the cart-pole that bench step measures: simulated trials, GPs trained on them, posteriors, a policy. */
+/* bench_problem.h - the cart-pole that bench step measures: simulated trials, GPs trained on them,
+ * posteriors, a policy. */
 #ifndef BENCH_PROBLEM_H
 #define BENCH_PROBLEM_H
 
@@ -26,10 +27,11 @@ typedef struct {
 mcp_status bench_make(bench_problem *b, const bench_request *q, mcp_error *err);
 void       bench_unmake(bench_problem *b); /* also after failure */
 /* Another particle simulation of the same problem. */
-mcp_status bench_rollout(mcp_rollout **out, const bench_problem *b, const bench_request *q, int single, mcp_pool *pool, mcp_error *err);
+mcp_status bench_rollout(mcp_rollout **out, const bench_problem *b, const bench_request *q, int single,
+                         mcp_pool *pool, mcp_error *err);
 /* J and gradient of noise draw `number`. */
-mcp_status bench_gradient(const bench_problem *b, mcp_rollout *r, const bench_request *q, uint32_t number, double *J, double *gradient,
-                          mcp_error *err);
+mcp_status bench_gradient(const bench_problem *b, mcp_rollout *r, const bench_request *q, uint32_t number,
+                          double *J, double *gradient, mcp_error *err);
 
 /* One against q->threads threads, step by step in one process. */
 mcp_status bench_scaling(bench_problem *b, const bench_request *q, mcp_error *err);

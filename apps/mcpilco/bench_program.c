@@ -1,6 +1,7 @@
-/* bench_program.c - mcpilco bench program: time of the controller program in the particles, one thread. The cart-pole
- * controller (difference and low-pass, rbf of five features, tanh), dropout on, a block of particles forward over the whole
- * horizon and back. The batch run is compared with the one-sample run before it is timed. */
+/* bench_program.c - mcpilco bench program: time of the controller program in the particles, one thread. The
+ * cart-pole controller (difference and low-pass, rbf of five features, tanh), dropout on, a block of
+ * particles forward over the whole horizon and back. The batch run is compared with the one-sample run before
+ * it is timed. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,8 @@
 #include "math/arena.h"
 #include "program/program.h"
 
-/* A time is the best of at least so many runs and of half a second: other programs can only make one slower. */
+/* A time is the best of at least so many runs and of half a second: other programs can only make one slower.
+ */
 enum { REPEATS = 30 };
 
 typedef struct {
@@ -73,7 +75,8 @@ static void fill(work *w)
     unsigned s  = 1;
     size_t   ld = (size_t)w->block, T = (size_t)w->steps;
     for (size_t t = 0; t < T; t++) /* smooth motions of a few rad/s, another one in every lane */
-        for (size_t i = 0; i < 2 * ld; i++) w->in[t * 2 * ld + i] = 2.0 * sin(0.05 * (double)t + 0.7 * (double)i);
+        for (size_t i = 0; i < 2 * ld; i++)
+            w->in[t * 2 * ld + i] = 2.0 * sin(0.05 * (double)t + 0.7 * (double)i);
     for (int i = 0; i < mcp_program_params(w->p); i++) w->theta[i] = sin(1.3 * i);
     for (size_t i = 0; i < ld; i++) w->out_bar[i] = cos(0.3 * (double)i);
     for (size_t i = 0; i < T * (size_t)w->basis * ld; i++) {
@@ -84,26 +87,29 @@ static void fill(work *w)
 
 static void forward(work *w, const uint8_t *keep)
 {
-    size_t ld = (size_t)w->block, ns = (size_t)mcp_program_memory(w->p), tape = mcp_program_tape(w->p, w->block);
+    size_t ld = (size_t)w->block, ns = (size_t)mcp_program_memory(w->p),
+           tape = mcp_program_tape(w->p, w->block);
     for (int t = 0; t < w->steps; t++) {
         size_t at = (size_t)t;
-        mcp_program_forward(w->p, w->level, w->theta, !t, w->block, w->block, w->in + at * 2 * ld, w->mem + at * ns * ld,
-                            keep ? keep + at * (size_t)w->basis * ld : NULL, 4.0 / 3.0, w->tape + at * tape, w->out + at * ld,
-                            w->mem + (at + 1) * ns * ld);
+        mcp_program_forward(w->p, w->level, w->theta, !t, w->block, w->block, w->in + at * 2 * ld,
+                            w->mem + at * ns * ld, keep ? keep + at * (size_t)w->basis * ld : NULL, 4.0 / 3.0,
+                            w->tape + at * tape, w->out + at * ld, w->mem + (at + 1) * ns * ld);
     }
 }
 
 static void backward(work *w)
 {
-    size_t ld = (size_t)w->block, ns = (size_t)mcp_program_memory(w->p), tape = mcp_program_tape(w->p, w->block);
+    size_t ld = (size_t)w->block, ns = (size_t)mcp_program_memory(w->p),
+           tape = mcp_program_tape(w->p, w->block);
     memset(w->mem_bar, 0, sizeof(double) * 2 * ns * ld);
     for (int t = w->steps - 1; t >= 0; t--) {
         size_t  at = (size_t)t;
         double *now_bar = w->mem_bar + (at & 1) * ns * ld, *next_bar = w->mem_bar + (~at & 1) * ns * ld;
         memset(now_bar, 0, sizeof(double) * ns * ld);
-        mcp_program_backward(w->p, w->level, w->theta, !t, w->block, w->block, w->in + at * 2 * ld, w->mem + at * ns * ld,
-                             w->keep + at * (size_t)w->basis * ld, 4.0 / 3.0, w->tape + at * tape, w->out_bar, next_bar, w->scratch,
-                             w->in_bar + at * 2 * ld, now_bar, w->sums, mcp_program_sums(w->p));
+        mcp_program_backward(w->p, w->level, w->theta, !t, w->block, w->block, w->in + at * 2 * ld,
+                             w->mem + at * ns * ld, w->keep + at * (size_t)w->basis * ld, 4.0 / 3.0,
+                             w->tape + at * tape, w->out_bar, next_bar, w->scratch, w->in_bar + at * 2 * ld,
+                             now_bar, w->sums, mcp_program_sums(w->p));
     }
 }
 
@@ -134,13 +140,14 @@ static void measure(work *w)
         best[0] = fmin(best[0], t1 - t0);
         best[1] = fmin(best[1], now() - t1);
     }
-    const char *form = w->json
-        ? "{\"level\": \"%s\", \"particles\": %d, \"steps\": %d, \"basis\": %d, \"block\": %d, \"forward_ms\": %.3f, \"backward_ms\": %.3f, "
-          "\"forward_ns\": %.3f, \"backward_ns\": %.3f}\n"
-        : "level %s, %d particles, %d steps, %d basis functions, blocks of %d\nforward  %8.3f ms\nbackward %8.3f ms\n"
-          "%.3f and %.3f ns per basis function and particle\n";
-    printf(form, mcp_isa_name(w->level), w->particles, w->steps, w->basis, w->block, best[0] * blocks * 1e3, best[1] * blocks * 1e3,
-           best[0] / units * 1e9, best[1] / units * 1e9);
+    const char *form = w->json ? "{\"level\": \"%s\", \"particles\": %d, \"steps\": %d, \"basis\": %d, "
+                                 "\"block\": %d, \"forward_ms\": %.3f, \"backward_ms\": %.3f, "
+                                 "\"forward_ns\": %.3f, \"backward_ns\": %.3f}\n"
+                               : "level %s, %d particles, %d steps, %d basis functions, blocks of "
+                                 "%d\nforward  %8.3f ms\nbackward %8.3f ms\n"
+                                 "%.3f and %.3f ns per basis function and particle\n";
+    printf(form, mcp_isa_name(w->level), w->particles, w->steps, w->basis, w->block, best[0] * blocks * 1e3,
+           best[1] * blocks * 1e3, best[0] / units * 1e9, best[1] / units * 1e9);
 }
 
 int bench_program(int argc, char **argv)
@@ -149,7 +156,10 @@ int bench_program(int argc, char **argv)
     struct {
         const char *name;
         int        *value, most;
-    } const keys[] = {{"--particles", &w.particles, 100000}, {"--horizon", &w.steps, 10000}, {"--basis", &w.basis, 10000}, {"--block", &w.block, 4096}};
+    } const keys[] = {{"--particles", &w.particles, 100000},
+                      {"--horizon", &w.steps, 10000},
+                      {"--basis", &w.basis, 10000},
+                      {"--block", &w.block, 4096}};
     for (int i = 1; i < argc; i++) {
         int known = !strcmp(argv[i], "--json");
         if (known) w.json = 1;
@@ -160,14 +170,16 @@ int bench_program(int argc, char **argv)
                 break;
             }
         if (!known) {
-            fprintf(stderr, "usage: mcpilco bench program [--particles N] [--horizon N] [--basis N] [--block N] [--json]\n");
+            fprintf(stderr, "usage: mcpilco bench program [--particles N] [--horizon N] [--basis N] [--block "
+                            "N] [--json]\n");
             return 2;
         }
     }
     w.block       = mcp_round_lanes(w.block);
     mcp_error err = {MCP_OK, ""};
     int       code = 1;
-    if (controller(&w.p, w.basis, &err) == MCP_OK && mcp_block_alloc(&w.memory, layout(&w, NULL), &err) == MCP_OK) {
+    if (controller(&w.p, w.basis, &err) == MCP_OK &&
+        mcp_block_alloc(&w.memory, layout(&w, NULL), &err) == MCP_OK) {
         layout(&w, w.memory);
         fill(&w);
         double worst = check(&w);

@@ -1,5 +1,5 @@
-/* bench_step.c - mcpilco bench step: one complete policy-gradient step on the cart-pole: noise, particles forward, adjoint
- * back, Adam. The result is checked before it is timed: finite, and the same bits twice. */
+/* bench_step.c - mcpilco bench step: one complete policy-gradient step on the cart-pole: noise, particles
+ * forward, adjoint back, Adam. The result is checked before it is timed: finite, and the same bits twice. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,8 +47,10 @@ static double product_time(int points, int lanes)
     void      *memory;
     size_t     n = (size_t)points, packed = mcp_gemm_packed_doubles(points, points);
     mcp_packed p;
-    if (mcp_block_alloc(&memory, (packed + n * n + 2 * n * (size_t)lanes) * sizeof(double), NULL) != MCP_OK) return NAN;
-    double *A = memory, *B = A + packed, *C = B + n * (size_t)lanes, *Q = C + n * (size_t)lanes, best = INFINITY;
+    if (mcp_block_alloc(&memory, (packed + n * n + 2 * n * (size_t)lanes) * sizeof(double), NULL) != MCP_OK)
+        return NAN;
+    double *A = memory, *B = A + packed, *C = B + n * (size_t)lanes, *Q = C + n * (size_t)lanes,
+           best = INFINITY;
     for (size_t i = 0; i < n * n; i++) Q[i] = 1.0 / (1.0 + (double)(i % 97));
     for (size_t i = 0; i < n * (size_t)lanes; i++) B[i] = 1.0 / (1.0 + (double)(i % 89));
     mcp_gemm_pack(&p, mcp_isa_level(), points, points, Q, points, A);
@@ -66,9 +68,11 @@ static double product_time(int points, int lanes)
 static mcp_status measure(bench_problem *b, const bench_request *q, figures *out, mcp_error *err)
 {
     size_t     n = (size_t)q->repeats;
-    double     J0 = NAN, J1 = NAN, *ms = mcp_calloc(2 * n + (size_t)b->params, sizeof *ms), *used = ms + n, *first = used + n;
+    double J0 = NAN, J1 = NAN, *ms = mcp_calloc(2 * n + (size_t)b->params, sizeof *ms), *used = ms + n,
+           *first = used + n;
     mcp_adam   adam = {.n = b->params, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .m = b->m, .v = b->v};
-    mcp_status st = ms ? bench_gradient(b, b->rollout, q, 0, &J0, b->gradient, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
+    mcp_status st = ms ? bench_gradient(b, b->rollout, q, 0, &J0, b->gradient, err)
+                       : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
     if (st == MCP_OK) {
         memcpy(first, b->gradient, (size_t)b->params * sizeof *first);
         st = bench_gradient(b, b->rollout, q, 0, &J1, b->gradient, err);
@@ -105,31 +109,44 @@ static void print(const bench_problem *b, const bench_request *q, const figures 
         flops += calls * 2.0 * b->rows[g] * b->rows[g] * lanes;
     }
     if (!q->json) {
-        printf("data %d, points %d and %d (variance %d and %d), %d particles, %d steps, %d basis functions, %d thread%s, %s, block %d\n", q->data, b->points[0],
-               b->points[1], b->rows[0], b->rows[1], q->particles, q->horizon, q->basis, q->threads, q->threads == 1 ? "" : "s", mcp_isa_name(mcp_isa_level()), lanes);
-        printf("gradient step %.2f ms (median of %d, best %.2f; processor time %.2f, best %.2f); products alone %.2f ms of one thread, %.1f GF/s\n",
+        printf("data %d, points %d and %d (variance %d and %d), %d particles, %d steps, %d basis functions, "
+               "%d thread%s, %s, block %d\n",
+               q->data, b->points[0], b->points[1], b->rows[0], b->rows[1], q->particles, q->horizon,
+               q->basis, q->threads, q->threads == 1 ? "" : "s", mcp_isa_name(mcp_isa_level()), lanes);
+        printf("gradient step %.2f ms (median of %d, best %.2f; processor time %.2f, best %.2f); products "
+               "alone %.2f ms of one thread, %.1f GF/s\n",
                f->median, q->repeats, f->best, f->cpu, f->cpu_best, 1e3 * seconds, 1e-9 * flops / seconds);
         printf("peak memory %.0f MB, of which particles %.1f MB; J = %.6f\n", (double)use.ru_maxrss / 1024.0,
                (double)mcp_rollout_bytes(b->rollout) / 1e6, f->J);
         return;
     }
-    printf("{\"data\": %d, \"posterior\": \"%s\", \"tolerance\": %g, \"points\": [%d, %d], \"variance_points\": [%d, %d], \"particles\": %d, \"horizon\": %d, \"basis\": %d, "
-           "\"threads\": %d, \"block\": %d, \"isa\": \"%s\", \"ms\": %.4f, \"ms_best\": %.4f, \"cpu_ms\": %.4f, \"cpu_ms_best\": %.4f, \"repeats\": %d, \"gemm_ms\": %.4f, "
+    printf("{\"data\": %d, \"posterior\": \"%s\", \"tolerance\": %g, \"points\": [%d, %d], "
+           "\"variance_points\": [%d, %d], \"particles\": %d, \"horizon\": %d, \"basis\": %d, "
+           "\"threads\": %d, \"block\": %d, \"isa\": \"%s\", \"ms\": %.4f, \"ms_best\": %.4f, \"cpu_ms\": "
+           "%.4f, \"cpu_ms_best\": %.4f, \"repeats\": %d, \"gemm_ms\": %.4f, "
            "\"gemm_gflops\": %.2f, \"peak_memory_mb\": %.1f, \"particle_memory_mb\": %.2f, \"J\": %.12g}\n",
-           q->data, q->sparse ? "sparse" : "exact", q->sparse ? q->tolerance : 0.0, b->points[0], b->points[1], b->rows[0], b->rows[1], q->particles,
-           q->horizon, q->basis, q->threads, lanes, mcp_isa_name(mcp_isa_level()), f->median, f->best, f->cpu, f->cpu_best, q->repeats, 1e3 * seconds, 1e-9 * flops / seconds,
-           (double)use.ru_maxrss / 1024.0, (double)mcp_rollout_bytes(b->rollout) / 1e6, f->J);
+           q->data, q->sparse ? "sparse" : "exact", q->sparse ? q->tolerance : 0.0, b->points[0],
+           b->points[1], b->rows[0], b->rows[1], q->particles, q->horizon, q->basis, q->threads, lanes,
+           mcp_isa_name(mcp_isa_level()), f->median, f->best, f->cpu, f->cpu_best, q->repeats, 1e3 * seconds,
+           1e-9 * flops / seconds, (double)use.ru_maxrss / 1024.0,
+           (double)mcp_rollout_bytes(b->rollout) / 1e6, f->J);
 }
 
 static int usage(FILE *to)
 {
-    fprintf(to, "usage: mcpilco bench step [--data N] [--particles M] [--horizon T] [--basis B] [--threads K]\n"
-                "                          [--posterior exact|sparse] [--tolerance X] [--precision double|mixed]\n"
-                "                          [--dropout P] [--block L] [--repeats R] [--json] [--scaling | --seeds S]\n\n"
-                "Time of one complete policy-gradient step on the cart-pole: two SE GPs on N simulated data, 6 features, difference and\n"
-                "low-pass in the particles, dropout. Median of R repeats (default: about two seconds of them).\n"
-                "Defaults: 264 data, 400 particles, 90 steps, 200 basis functions, 1 thread, sparse at 0.01, dropout 0.25.\n"
-                "--scaling: one thread against K, in turns. --seeds: how far mixed precision is from double, over S draws of the noise.\n");
+    fprintf(
+        to,
+        "usage: mcpilco bench step [--data N] [--particles M] [--horizon T] [--basis B] [--threads K]\n"
+        "                          [--posterior exact|sparse] [--tolerance X] [--precision double|mixed]\n"
+        "                          [--dropout P] [--block L] [--repeats R] [--json] [--scaling | --seeds "
+        "S]\n\n"
+        "Time of one complete policy-gradient step on the cart-pole: two SE GPs on N simulated data, 6 "
+        "features, difference and\n"
+        "low-pass in the particles, dropout. Median of R repeats (default: about two seconds of them).\n"
+        "Defaults: 264 data, 400 particles, 90 steps, 200 basis functions, 1 thread, sparse at 0.01, dropout "
+        "0.25.\n"
+        "--scaling: one thread against K, in turns. --seeds: how far mixed precision is from double, over S "
+        "draws of the noise.\n");
     return to == stderr ? 2 : 0;
 }
 
@@ -143,11 +160,13 @@ static int number(const char *text, double low, double high, int whole, double *
 /* 0, or the exit code. */
 static int parse(bench_request *q, int argc, char **argv)
 {
-    struct { const char *name; double low, high; int *to; double *real; } option[] = {
-        {"--data", 2, 20000, &q->data, NULL},       {"--particles", 1, 1e6, &q->particles, NULL}, {"--horizon", 3, 60000, &q->horizon, NULL},
-        {"--basis", 1, 100000, &q->basis, NULL},    {"--threads", 1, 1024, &q->threads, NULL},    {"--repeats", 1, 100000, &q->repeats, NULL},
-        {"--block", 8, 1e6, &q->block, NULL},       {"--tolerance", 0, 1e6, NULL, &q->tolerance}, {"--dropout", 0, 0.99, NULL, &q->dropout},
-        {"--seeds", 2, 10000, &q->seeds, NULL},
+    struct { const char *name; double low, high; int *to; double *real;
+    } option[] = {
+        {"--data", 2, 20000, &q->data, NULL},       {"--particles", 1, 1e6, &q->particles, NULL},
+        {"--horizon", 3, 60000, &q->horizon, NULL}, {"--basis", 1, 100000, &q->basis, NULL},
+        {"--threads", 1, 1024, &q->threads, NULL},  {"--repeats", 1, 100000, &q->repeats, NULL},
+        {"--block", 8, 1e6, &q->block, NULL},       {"--tolerance", 0, 1e6, NULL, &q->tolerance},
+        {"--dropout", 0, 0.99, NULL, &q->dropout},  {"--seeds", 2, 10000, &q->seeds, NULL},
     };
     for (int i = 1; i < argc; i++) {
         size_t k = 0, n = sizeof option / sizeof *option;
@@ -178,7 +197,8 @@ static int parse(bench_request *q, int argc, char **argv)
             return usage(stderr);
         }
         if (!number(value, option[k].low, option[k].high, option[k].to != NULL, &v)) {
-            fprintf(stderr, "mcpilco bench step: %s \"%s\" is not a number from %g to %g\n", argv[i], value, option[k].low, option[k].high);
+            fprintf(stderr, "mcpilco bench step: %s \"%s\" is not a number from %g to %g\n", argv[i], value,
+                    option[k].low, option[k].high);
             return 2;
         }
         if (option[k].to) *option[k].to = (int)v;
@@ -190,7 +210,14 @@ static int parse(bench_request *q, int argc, char **argv)
 
 int bench_step(int argc, char **argv)
 {
-    bench_request q = {.data = 264, .particles = 400, .horizon = 90, .basis = 200, .threads = 1, .sparse = 1, .tolerance = 0.01, .dropout = 0.25};
+    bench_request q = {.data = 264,
+                       .particles = 400,
+                       .horizon = 90,
+                       .basis = 200,
+                       .threads = 1,
+                       .sparse = 1,
+                       .tolerance = 0.01,
+                       .dropout = 0.25};
     bench_problem b = {0};
     mcp_error err = {MCP_OK, ""};
     figures   f = {0};

@@ -1,4 +1,5 @@
-/* cmd_check.c - mcpilco check: is the task right, what was it compiled to, is its gradient right, how long will it take. */
+/* cmd_check.c - mcpilco check: is the task right, what was it compiled to, is its gradient right, how long
+ * will it take. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -41,10 +42,11 @@ static void describe(const check *c)
     const mcp_task   *t = c->task;
     const mcp_system *s = c->system;
     printf("%s: task %s is sound\n", t->file, t->name);
-    printf("  %d states, %d inputs, %d measured; %g Hz, %g s: %d steps a trial\n", s->nx, s->nu, s->ny, t->rate, t->trial, s->steps);
+    printf("  %d states, %d inputs, %d measured; %g Hz, %g s: %d steps a trial\n", s->nx, s->nu, s->ny,
+           t->rate, t->trial, s->steps);
     for (int g = 0; g < s->ngp; g++)
-        printf("  GP of the change of %s on %d features: %s (%d parameters)\n", t->state[t->gp[g].state], s->nf, s->kernel_text[g],
-               mcp_kernel_params(s->kernel[g]));
+        printf("  GP of the change of %s on %d features: %s (%d parameters)\n", t->state[t->gp[g].state],
+               s->nf, s->kernel_text[g], mcp_kernel_params(s->kernel[g]));
     printf("  policy: %d parameters in %d groups\n", c->params, mcp_program_groups(s->controller));
     for (int i = 0; i < mcp_program_groups(s->controller); i++) {
         const mcp_param_group *g = mcp_program_group(s->controller, i);
@@ -54,11 +56,14 @@ static void describe(const check *c)
 
 static void list_programs(const mcp_system *s)
 {
-    const struct { const char *name; const mcp_program *p; } stage[] = {
-        {"sensor: state, noise -> measurement", s->sensor}, {"controller: measurement -> input, observed state", s->controller},
-        {"actuator: commanded -> applied input", s->actuator}, {"features: state, input -> GP features, prior mean", s->features},
-        {"integrate: state, input, change -> next state", s->integrate}, {"cost: state, input -> cost, metric", s->cost},
-        {"events: state, input -> success, limits", s->events}};
+    const struct { const char *name; const mcp_program *p;
+    } stage[] = {{"sensor: state, noise -> measurement", s->sensor},
+                 {"controller: measurement -> input, observed state", s->controller},
+                 {"actuator: commanded -> applied input", s->actuator},
+                 {"features: state, input -> GP features, prior mean", s->features},
+                 {"integrate: state, input, change -> next state", s->integrate},
+                 {"cost: state, input -> cost, metric", s->cost},
+                 {"events: state, input -> success, limits", s->events}};
     for (size_t i = 0; i < sizeof stage / sizeof *stage; i++) {
         char *text = mcp_program_listing(stage[i].p);
         printf("\n%s\n%s", stage[i].name, text ? text : "(out of memory)\n");
@@ -76,7 +81,9 @@ static mcp_status prepare(check *c, mcp_error *err)
     if ((st = mcp_trial_create(&c->trial, c->task, err)) != MCP_OK) goto done;
     if ((st = mcp_plant_run(plant, NULL, 1, 0, 0, NULL, NULL, c->trial, err)) != MCP_OK) goto done;
     if ((st = mcp_estimate_states(&c->states, c->system, c->trial, err)) != MCP_OK) goto done;
-    if ((st = mcp_fit_create(&c->fit, c->system, 1, &c->trial, &c->states, NULL, 1, 1, c->pool, err)) != MCP_OK) goto done;
+    if ((st = mcp_fit_create(&c->fit, c->system, 1, &c->trial, &c->states, NULL, 1, 1, c->pool, err)) !=
+        MCP_OK)
+        goto done;
     c->theta = mcp_calloc((size_t)c->params + 1, sizeof *c->theta);
     c->posterior = mcp_calloc((size_t)c->system->ngp + 1, sizeof(mcp_posterior *));
     if (!c->theta || !c->posterior) {
@@ -86,18 +93,20 @@ static mcp_status prepare(check *c, mcp_error *err)
     mcp_posterior_settings q = {.type = MCP_POSTERIOR_EXACT};
     for (int g = 0; st == MCP_OK && g < c->system->ngp; g++)
         st = mcp_posterior_create(&c->posterior[g], c->fit->gp[g], &q, mcp_isa_level(), NULL, err);
-    if (st == MCP_OK) st = mcp_policy_draw(c->system, c->fit->visited, c->fit->visits, 1, 1, 0, c->theta, err);
+    if (st == MCP_OK)
+        st = mcp_policy_draw(c->system, c->fit->visited, c->fit->visits, 1, 1, 0, c->theta, err);
 done:
     mcp_plant_close(plant);
     return st;
 }
 
-/* Slope of J along one random direction of a group of parameters: from the gradient, and by central differences. The best of
- * a few step sizes counts: kinks in the cost spoil large ones, rounding small ones. How far neighbouring step sizes agree says
- * what the differences are worth: a GP that knows a change almost exactly takes its variance from a difference of large
- * numbers, and J is then rough on a small scale. */
-static mcp_status slope_of(check *c, mcp_rollout *r, const mcp_noise *noise, const mcp_param_group *p, const double *g, double *moved,
-                           double *slope, double *numeric, double *error, double *doubt, mcp_error *err)
+/* Slope of J along one random direction of a group of parameters: from the gradient, and by central
+ * differences. The best of a few step sizes counts: kinks in the cost spoil large ones, rounding small ones.
+ * How far neighbouring step sizes agree says what the differences are worth: a GP that knows a change almost
+ * exactly takes its variance from a difference of large numbers, and J is then rough on a small scale. */
+static mcp_status slope_of(check *c, mcp_rollout *r, const mcp_noise *noise, const mcp_param_group *p,
+                           const double *g, double *moved, double *slope, double *numeric, double *error,
+                           double *doubt, mcp_error *err)
 {
     mcp_rollout_result side[2] = {{.J = 0.0}, {.J = 0.0}};
     double             scale = 0.0, before = NAN;
@@ -136,7 +145,8 @@ static mcp_status gradient(check *c, double *worst, int *right, mcp_error *err)
     mcp_noise            noise = mcp_noise_from_stream(&stream);
     mcp_rollout         *r = NULL;
     json_t              *groups = json_array();
-    double              *g = mcp_calloc((size_t)c->params + 1, sizeof *g), *moved = mcp_calloc((size_t)c->params + 1, sizeof *moved);
+    double *g = mcp_calloc((size_t)c->params + 1, sizeof *g),
+           *moved = mcp_calloc((size_t)c->params + 1, sizeof *moved);
     mcp_status           st = mcp_rollout_create(&r, s, c->posterior, &set, c->pool, err);
     if (st == MCP_OK && (!g || !moved)) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the check");
     mcp_rollout_result at = {.gradient = g};
@@ -146,11 +156,15 @@ static mcp_status gradient(check *c, double *worst, int *right, mcp_error *err)
     for (int i = 0; st == MCP_OK && i < mcp_program_groups(s->controller); i++) {
         const mcp_param_group *p = mcp_program_group(s->controller, i);
         double                 slope = 0.0, numeric = 0.0, error, doubt;
-        if ((st = slope_of(c, r, &noise, p, g, moved, &slope, &numeric, &error, &doubt, err)) != MCP_OK) break;
+        if ((st = slope_of(c, r, &noise, p, g, moved, &slope, &numeric, &error, &doubt, err)) != MCP_OK)
+            break;
         *worst = fmax(*worst, error);
         *right &= error < 1e-5 || (error < 1e-2 && error < 3 * doubt);
-        if (!c->json) printf("    %-20s slope %14.8g, by differences %14.8g (good to %.0e), relative error %.1e\n", p->name, slope, numeric, doubt, error);
-        json_array_append_new(groups, json_pack("{s:s, s:f, s:f, s:f}", "group", p->name, "slope", slope, "differences", numeric, "error", error));
+        if (!c->json)
+            printf("    %-20s slope %14.8g, by differences %14.8g (good to %.0e), relative error %.1e\n",
+                   p->name, slope, numeric, doubt, error);
+        json_array_append_new(groups, json_pack("{s:s, s:f, s:f, s:f}", "group", p->name, "slope", slope,
+                                                "differences", numeric, "error", error));
     }
     json_object_set_new(c->report, "gradient", groups);
     mcp_rollout_free(r);
@@ -164,9 +178,12 @@ static mcp_status cost_of_step(check *c, mcp_error *err)
 {
     const mcp_task             *t = c->task;
     const mcp_optimise_settings *o = &t->optimise;
-    mcp_rollout_settings        set = {.particles = o->particles, .steps = c->system->steps, .noisy = t->model.noisy, .block = o->block,
-                                       .adjoint_clip = o->adjoint_clip};
-    mcp_stream_noise            stream = {.system = c->system, .seed = 1, .trial = 1, .step = 2, .dropout = o->dropout};
+    mcp_rollout_settings set = {.particles = o->particles,
+                                .steps = c->system->steps,
+                                .noisy = t->model.noisy,
+                                .block = o->block,
+                                .adjoint_clip = o->adjoint_clip};
+    mcp_stream_noise stream = {.system = c->system, .seed = 1, .trial = 1, .step = 2, .dropout = o->dropout};
     mcp_noise                   noise = mcp_noise_from_stream(&stream);
     mcp_rollout                *r = NULL;
     double                     *g = mcp_calloc((size_t)c->params + 1, sizeof *g), best = INFINITY;
@@ -185,9 +202,11 @@ static mcp_status cost_of_step(check *c, mcp_error *err)
         json_object_set_new(c->report, "rollout_mb", mcp_json_number(mb));
         if (!c->json)
             printf("  a gradient step: %d particles, %d steps, %d pairs, %d threads: %.1f ms, %.0f MB\n"
-                   "  at most %d steps in the first trial, %d later; %d trials take at most %s at this speed (they usually end far earlier)\n",
-                   o->particles, c->system->steps, c->fit->pairs->n, mcp_pool_threads(c->pool), 1e3 * best, mb, o->steps_first, o->steps,
-                   t->trials, term_seconds(most, sizeof most, best * (o->steps_first + (t->trials - 1.0) * o->steps)));
+                   "  at most %d steps in the first trial, %d later; %d trials take at most %s at this speed "
+                   "(they usually end far earlier)\n",
+                   o->particles, c->system->steps, c->fit->pairs->n, mcp_pool_threads(c->pool), 1e3 * best,
+                   mb, o->steps_first, o->steps, t->trials,
+                   term_seconds(most, sizeof most, best * (o->steps_first + (t->trials - 1.0) * o->steps)));
     }
     mcp_rollout_free(r);
     mcp_free(g);
@@ -204,11 +223,15 @@ static int run(check *c, int listing)
     json_object_set_new(c->report, "task", mcp_json_text(c->task->name));
     json_object_set_new(c->report, "parameters", json_integer(c->params));
     if (!mcp_plant_is_simulated(c->task)) {
-        if (!c->json) printf("\nno gradient check: it needs data, and this plant would have to move for it; mcpilco rig probes it\n");
+        if (!c->json)
+            printf("\nno gradient check: it needs data, and this plant would have to move for it; mcpilco "
+                   "rig probes it\n");
         return c->json ? term_json(json_incref(c->report)) : 0;
     }
     if (!c->json) printf("\ngradient of a short rollout on a model of one exploration trial:\n");
-    if (prepare(c, &err) != MCP_OK || gradient(c, &worst, &right, &err) != MCP_OK || cost_of_step(c, &err) != MCP_OK) return term_error("check", &err);
+    if (prepare(c, &err) != MCP_OK || gradient(c, &worst, &right, &err) != MCP_OK ||
+        cost_of_step(c, &err) != MCP_OK)
+        return term_error("check", &err);
     json_object_set_new(c->report, "gradient_right", json_boolean(right));
     if (c->json) code = term_json(json_incref(c->report));
     else printf("  the gradient is %s (largest relative error %.1e)\n", right ? "right" : "WRONG", worst);
@@ -227,11 +250,19 @@ int cmd_check(int argc, char **argv)
         {"--json", OPTION_FLAG, &json, 0, 0, NULL, "one JSON object", NULL},
     };
     const command verb = {
-        .verb = "check", .synopsis = "TASK [options]", .options = options, .count = sizeof options / sizeof *options, .least = 1, .most = 1,
+        .verb = "check",
+        .synopsis = "TASK [options]",
+        .options = options,
+        .count = sizeof options / sizeof *options,
+        .least = 1,
+        .most = 1,
         .positional = file,
-        .about = "Reads a task file and says what is wrong with it, by file, line and column; if nothing is, shows the compiled step,\n"
-                 "checks its gradient against differences on a model of one exploration trial, and estimates time and memory.",
-        .examples = "  mcpilco check tasks/cartpole.yaml --brief\n  mcpilco check my_robot.yaml --set optimise.particles=100\n",
+        .about = "Reads a task file and says what is wrong with it, by file, line and column; if nothing is, "
+                 "shows the compiled step,\n"
+                 "checks its gradient against differences on a model of one exploration trial, and estimates "
+                 "time and memory.",
+        .examples = "  mcpilco check tasks/cartpole.yaml --brief\n  mcpilco check my_robot.yaml --set "
+                    "optimise.particles=100\n",
     };
     int code = options_parse(&verb, argc, argv);
     if (code != OPTIONS_GO) return code;
@@ -239,7 +270,8 @@ int cmd_check(int argc, char **argv)
     check     c = {.json = json, .report = json_object()};
     mcp_task *task = NULL;
     mcp_error err;
-    if (mcp_task_load(&task, file[0], set.item, set.count, &err) != MCP_OK || mcp_system_create(&c.system, task, &err) != MCP_OK ||
+    if (mcp_task_load(&task, file[0], set.item, set.count, &err) != MCP_OK ||
+        mcp_system_create(&c.system, task, &err) != MCP_OK ||
         mcp_pool_create(&c.pool, threads, &err) != MCP_OK) {
         code = term_error("check", &err);
     } else {

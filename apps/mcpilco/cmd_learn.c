@@ -13,7 +13,7 @@
 #include "learn_view.h"
 #include "math/arena.h"
 #include "options.h"
-#include "task/task.h"
+#include "task/task_data.h"
 #include "term.h"
 
 typedef struct {
@@ -29,8 +29,9 @@ typedef struct {
 static void default_folder(char *out, size_t size, const mcp_task *task, const choices *c)
 {
     const char *algorithm = c->algorithm ? c->algorithm : task->algorithm ? task->algorithm : "mc-pilco4pms";
-    int         n = snprintf(out, size, "runs/%s-%llu%s%s", task->name, (unsigned long long)c->seed,
-                             strcmp(algorithm, "mc-pilco4pms") ? "-" : "", strcmp(algorithm, "mc-pilco4pms") ? algorithm : "");
+    int n = snprintf(out, size, "runs/%s-%llu%s%s", task->name, (unsigned long long)c->seed,
+                     strcmp(algorithm, "mc-pilco4pms") ? "-" : "",
+                     strcmp(algorithm, "mc-pilco4pms") ? algorithm : "");
     for (char *p = out + 5; n > 0 && *p; p++)
         if (!isalnum((unsigned char)*p) && !strchr("-_.", *p)) *p = '_';
 }
@@ -62,10 +63,11 @@ static int move_aside(const char *folder)
 static int may_move(const mcp_task *task, const choices *c)
 {
     mcp_plant_type t = task->plant.type;
-    int            real = t == MCP_PLANT_EXEC || t == MCP_PLANT_UDP || t == MCP_PLANT_TCP || t == MCP_PLANT_SERIAL;
+    int real = t == MCP_PLANT_EXEC || t == MCP_PLANT_UDP || t == MCP_PLANT_TCP || t == MCP_PLANT_SERIAL;
     if (!real || c->yes) return 1;
     if (term_confirm("The plant will move. Is everybody clear of it, and can you stop it?")) return 1;
-    fprintf(stderr, "mcpilco learn: the plant was not moved; answer y, or give --yes when no one can be asked\n");
+    fprintf(stderr,
+            "mcpilco learn: the plant was not moved; answer y, or give --yes when no one can be asked\n");
     return 0;
 }
 
@@ -84,7 +86,8 @@ static mcp_status run_trials(mcp_learner *l, learn_view *v, learn_live *live, in
 {
     mcp_learn_info info;
     mcp_status     st = MCP_OK;
-    while (st == MCP_OK && (mcp_learner_explored(l) < mcp_learner_explorations(l) || mcp_learner_trials(l) < wanted)) {
+    while (st == MCP_OK &&
+           (mcp_learner_explored(l) < mcp_learner_explorations(l) || mcp_learner_trials(l) < wanted)) {
         if ((st = mcp_learner_trial(l, &info, err)) == MCP_OK) view_trial(v, &info), live_trial(live);
         if (st == MCP_OK && term_stop() && mcp_learner_trials(l) < wanted)
             st = mcp_fail(err, MCP_ERR_STOPPED, "stopped as asked; everything finished is kept");
@@ -110,7 +113,8 @@ static void conclude(const mcp_learner *l, const choices *c, const char *folder)
     if (c->json) {
         json_t *list = json_array();
         for (int i = 0; i < count; i++) json_array_append_new(list, view_info_json(&info[i]));
-        (void)term_json(json_pack("{s:s, s:s, s:i, s:o}", "event", "end", "run", folder, "first_success", first, "trials", list));
+        (void)term_json(json_pack("{s:s, s:s, s:i, s:o}", "event", "end", "run", folder, "first_success",
+                                  first, "trials", list));
     } else if (count) {
         view_table(info, count);
         if (first) printf("first success in trial %d. ", first);
@@ -129,12 +133,19 @@ static int learn(const mcp_task *task, const choices *c, const char *folder, int
     mcp_learner       *l;
     mcp_error          err = {.status = MCP_OK};
     int                trials = c->trials ? c->trials : task->trials;
-    view_begin(&view, c->json ? VIEW_JSON : c->quiet ? VIEW_QUIET : term_is_live(stderr) ? VIEW_LIVE : VIEW_LINES, trials);
+    view_begin(&view,
+               c->json                ? VIEW_JSON
+               : c->quiet             ? VIEW_QUIET
+               : term_is_live(stderr) ? VIEW_LIVE
+                                      : VIEW_LINES,
+               trials);
     mcp_learn_settings_default(&s);
-    s.seed = c->seed, s.threads = c->threads, s.algorithm = c->algorithm, s.folder = folder, s.resume = c->resume;
+    s.seed = c->seed, s.threads = c->threads, s.algorithm = c->algorithm, s.folder = folder,
+    s.resume = c->resume;
     s.trials = trials, s.risk = c->risk, s.overrides = c->set.item, s.override_count = c->set.count;
     s.progress = view_progress, s.progress_context = &view;
-    if (c->live && mcp_live_start(&live.page, c->live, c->live_anywhere, task->title ? task->title : task->name, &err) != MCP_OK)
+    if (c->live && mcp_live_start(&live.page, c->live, c->live_anywhere,
+                                  task->title ? task->title : task->name, &err) != MCP_OK)
         return term_error("learn", &err);
     if (live.page) fprintf(stderr, "watch it at %s\n", mcp_live_url(live.page));
     view.also = live_progress, view.also_context = &live;
@@ -146,7 +157,12 @@ static int learn(const mcp_task *task, const choices *c, const char *folder, int
 
     mcp_status st = run_trials(l, &view, &live, trials, &err);
     mcp_error  note = {.status = MCP_OK};
-    if (mcp_learner_close(l, st == MCP_OK ? "finished" : st == MCP_ERR_STOPPED ? "stopped" : "failed", &note) != MCP_OK && st == MCP_OK)
+    if (mcp_learner_close(l,
+                          st == MCP_OK            ? "finished"
+                          : st == MCP_ERR_STOPPED ? "stopped"
+                                                  : "failed",
+                          &note) != MCP_OK &&
+        st == MCP_OK)
         st = note.status, err = note;
     if (!c->quiet) conclude(l, c, folder);
     live_done(&live, st == MCP_OK ? "finished" : err.text);
@@ -163,31 +179,48 @@ int cmd_learn(int argc, char **argv)
     const char  *file[1];
     const option options[] = {
         {"--trials", OPTION_INT, &c.trials, 1, 999, "N", "policy trials (the task's number)", NULL},
-        {"--seed", OPTION_SEED, &c.seed, 0, 0, "S", "same task, settings and seed: same numbers (the task's seed)", NULL},
-        {"--threads", OPTION_INT, &c.threads, 0, 1024, "K", "0: one per core; the result does not depend on it", NULL},
+        {"--seed", OPTION_SEED, &c.seed, 0, 0, "S",
+         "same task, settings and seed: same numbers (the task's seed)", NULL},
+        {"--threads", OPTION_INT, &c.threads, 0, 1024, "K",
+         "0: one per core; the result does not depend on it", NULL},
         {"--out", OPTION_TEXT, &c.out, 0, 0, "DIR", "run folder (runs/TASK-SEED)", "-o"},
-        {"--algorithm", OPTION_TEXT, &c.algorithm, 0, 0, "NAME", "mc-pilco4pms, mc-pilco, ... (the task's)", NULL},
-        {"--set", OPTION_LIST, &c.set, 0, 0, "KEY=VALUE", "change a value of the task file, e.g. optimise.particles=100", NULL},
+        {"--algorithm", OPTION_TEXT, &c.algorithm, 0, 0, "NAME", "mc-pilco4pms, mc-pilco, ... (the task's)",
+         NULL},
+        {"--set", OPTION_LIST, &c.set, 0, 0, "KEY=VALUE",
+         "change a value of the task file, e.g. optimise.particles=100", NULL},
         {"--resume", OPTION_FLAG, &c.resume, 0, 0, NULL, "go on with the run in the folder", NULL},
-        {"--force", OPTION_FLAG, &c.force, 0, 0, NULL, "move a run that is in the folder aside and begin anew", NULL},
-        {"--risk", OPTION_NUMBER, &c.risk, 0, 1, "P", "run no policy whose forecast chance of a limit is above P (1)", NULL},
+        {"--force", OPTION_FLAG, &c.force, 0, 0, NULL,
+         "move a run that is in the folder aside and begin anew", NULL},
+        {"--risk", OPTION_NUMBER, &c.risk, 0, 1, "P",
+         "run no policy whose forecast chance of a limit is above P (1)", NULL},
         {"--yes", OPTION_FLAG, &c.yes, 0, 0, NULL, "do not ask before a real plant moves", NULL},
-        {"--live", OPTION_TEXT, &c.live, 0, 0, "PORT", "show the run as it goes on a page at this port of the loopback (0: a free one)", NULL},
-        {"--live-anywhere", OPTION_FLAG, &c.live_anywhere, 0, 0, NULL, "let --live HOST:PORT serve other machines too", NULL},
+        {"--live", OPTION_TEXT, &c.live, 0, 0, "PORT",
+         "show the run as it goes on a page at this port of the loopback (0: a free one)", NULL},
+        {"--live-anywhere", OPTION_FLAG, &c.live_anywhere, 0, 0, NULL,
+         "let --live HOST:PORT serve other machines too", NULL},
         {"--json", OPTION_FLAG, &c.json, 0, 0, NULL, "one JSON object a line on standard output", NULL},
         {"--quiet", OPTION_FLAG, &c.quiet, 0, 0, NULL, "say nothing but errors", NULL},
     };
     const command verb = {
-        .verb = "learn", .synopsis = "TASK [options]", .options = options, .count = sizeof options / sizeof *options,
-        .least = 1, .most = 1, .positional = file,
-        .about = "Learns a policy for the task: explores, then in each trial trains the model on all data so far, optimises the\n"
-                 "policy on it, forecasts what will happen, runs the policy on the plant and compares. Everything is kept in the\n"
-                 "run folder. Ctrl-C stops cleanly at any time; --resume goes on to the same numbers as if nothing had happened.",
-        .examples = "  mcpilco learn tasks/cartpole.yaml\n      five trials, seed 1, into runs/cartpole-1\n"
-                    "  mcpilco learn tasks/cartpole.yaml --seed 7 --trials 8 --set optimise.particles=100\n"
-                    "      another seed, more trials, fewer particles\n"
-                    "  mcpilco learn tasks/cartpole.yaml --live 8080\n      and watch http://127.0.0.1:8080/\n"
-                    "  mcpilco learn tasks/cartpole.yaml --resume\n      after Ctrl-C, a crash or a power cut\n",
+        .verb = "learn",
+        .synopsis = "TASK [options]",
+        .options = options,
+        .count = sizeof options / sizeof *options,
+        .least = 1,
+        .most = 1,
+        .positional = file,
+        .about = "Learns a policy for the task: explores, then in each trial trains the model on all data so "
+                 "far, optimises the\n"
+                 "policy on it, forecasts what will happen, runs the policy on the plant and compares. "
+                 "Everything is kept in the\n"
+                 "run folder. Ctrl-C stops cleanly at any time; --resume goes on to the same numbers as if "
+                 "nothing had happened.",
+        .examples =
+            "  mcpilco learn tasks/cartpole.yaml\n      five trials, seed 1, into runs/cartpole-1\n"
+            "  mcpilco learn tasks/cartpole.yaml --seed 7 --trials 8 --set optimise.particles=100\n"
+            "      another seed, more trials, fewer particles\n"
+            "  mcpilco learn tasks/cartpole.yaml --live 8080\n      and watch http://127.0.0.1:8080/\n"
+            "  mcpilco learn tasks/cartpole.yaml --resume\n      after Ctrl-C, a crash or a power cut\n",
     };
     int code = options_parse(&verb, argc, argv);
     if (code != OPTIONS_GO) return code;
@@ -195,15 +228,19 @@ int cmd_learn(int argc, char **argv)
     mcp_task *task;
     mcp_error err;
     char      folder[4096];
-    if (mcp_task_load(&task, file[0], c.set.item, c.set.count, &err) != MCP_OK) return term_error("learn", &err);
+    if (mcp_task_load(&task, file[0], c.set.item, c.set.count, &err) != MCP_OK)
+        return term_error("learn", &err);
     if (c.seed == UINT64_MAX) c.seed = task->seed;
     if (c.out) snprintf(folder, sizeof folder, "%s", c.out);
     else default_folder(folder, sizeof folder, task, &c);
     term_catch_signals();
     code = 1;
     if (!c.resume && has_run(folder) && !c.force)
-        fprintf(stderr, "mcpilco learn: %s holds a run already; go on with it by --resume, begin anew by --force (the old one is moved "
-                        "aside), or name another folder by --out\n", folder);
+        fprintf(stderr,
+                "mcpilco learn: %s holds a run already; go on with it by --resume, begin anew by --force "
+                "(the old one is moved "
+                "aside), or name another folder by --out\n",
+                folder);
     else if (c.force && !c.resume && has_run(folder) && !move_aside(folder)) code = 1;
     else if (!may_move(task, &c)) code = 2;
     else code = learn(task, &c, folder, argc, argv);

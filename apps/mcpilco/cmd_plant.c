@@ -54,7 +54,8 @@ static mcp_status serve_net(const settings *o, mcp_server *s, mcp_link *l, mcp_e
         if ((st = mcp_accept(l, fd, datagram, mcp_clock() + 0.1, err)) != MCP_OK) break;
         if (l->in < 0) continue;
         mcp_error gone = {MCP_OK, ""};
-        if (mcp_server_run(s, l, asked_to_stop, NULL, &gone) != MCP_OK) fprintf(stderr, "mcpilco plant: %s\n", gone.text);
+        if (mcp_server_run(s, l, asked_to_stop, NULL, &gone) != MCP_OK)
+            fprintf(stderr, "mcpilco plant: %s\n", gone.text);
         if (datagram) mcp_forget_peer(l);
         else mcp_link_close(l, 0.0);
         if (o->once) break;
@@ -96,21 +97,34 @@ int cmd_plant(int argc, char **argv)
 {
     settings     o = {.tcp = -1, .udp = -1, .baud = 115200};
     const option table[] = {
-        {"--stdio", OPTION_FLAG, &o.stdio, 0, 0, NULL, "answer on standard input and output (the default)", NULL},
-        {"--tcp", OPTION_INT, &o.tcp, 0, 65535, "PORT", "answer on this TCP port; 0 takes a free one and prints it", NULL},
+        {"--stdio", OPTION_FLAG, &o.stdio, 0, 0, NULL, "answer on standard input and output (the default)",
+         NULL},
+        {"--tcp", OPTION_INT, &o.tcp, 0, 65535, "PORT",
+         "answer on this TCP port; 0 takes a free one and prints it", NULL},
         {"--udp", OPTION_INT, &o.udp, 0, 65535, "PORT", "answer on this UDP port", NULL},
         {"--serial", OPTION_TEXT, &o.serial, 0, 0, "DEVICE", "answer on this serial line", NULL},
         {"--baud", OPTION_INT, &o.baud, 300, 4000000, "N", "speed of the serial line (115200)", NULL},
-        {"--listen", OPTION_TEXT, &o.listen, 0, 0, "ADDRESS", "tcp, udp: accept from other machines at this address; without it only this machine can connect", NULL},
-        {"--ideal", OPTION_FLAG, &o.ideal, 0, 0, NULL, "tell the true state only; the other end simulates the sensors", NULL},
+        {"--listen", OPTION_TEXT, &o.listen, 0, 0, "ADDRESS",
+         "tcp, udp: accept from other machines at this address; without it only this machine can connect",
+         NULL},
+        {"--ideal", OPTION_FLAG, &o.ideal, 0, 0, NULL,
+         "tell the true state only; the other end simulates the sensors", NULL},
         {"--once", OPTION_FLAG, &o.once, 0, 0, NULL, "end after the first connection", NULL},
         {"--set", OPTION_LIST, &o.set, 0, 0, "KEY=VALUE", "change the task file's value", NULL},
     };
-    const command c = {.verb = "plant", .synopsis = "TASK [--stdio | --tcp PORT | --udp PORT | --serial DEVICE] [options]",
-        .about = "Serves the task's simulated plant over a wire, by the protocol of docs/plant-protocol.md, as a rig would.",
-        .examples = "mcpilco plant tasks/cartpole.yaml --tcp 7000\n"
-                    "    then, elsewhere: mcpilco learn tasks/cartpole.yaml --set 'plant={tcp: 127.0.0.1:7000}'\n",
-        .options = table, .count = sizeof table / sizeof *table, .least = 1, .most = 1, .positional = &o.task};
+    const command c = {
+        .verb = "plant",
+        .synopsis = "TASK [--stdio | --tcp PORT | --udp PORT | --serial DEVICE] [options]",
+        .about = "Serves the task's simulated plant over a wire, by the protocol of docs/plant-protocol.md, "
+                 "as a rig would.",
+        .examples =
+            "mcpilco plant tasks/cartpole.yaml --tcp 7000\n"
+            "    then, elsewhere: mcpilco learn tasks/cartpole.yaml --set 'plant={tcp: 127.0.0.1:7000}'\n",
+        .options = table,
+        .count = sizeof table / sizeof *table,
+        .least = 1,
+        .most = 1,
+        .positional = &o.task};
     int code = options_parse(&c, argc, argv);
     if (code != OPTIONS_GO) return code;
     if (o.stdio + (o.tcp >= 0) + (o.udp >= 0) + (o.serial != NULL) > 1) {

@@ -42,17 +42,27 @@ int cmd_report(int argc, char **argv)
         {"--open", OPTION_FLAG, &show, 0, 0, NULL, "open it in the browser", NULL},
     };
     const command verb = {
-        .verb = "report", .synopsis = "RUN|STUDY [options]", .options = options, .count = 2, .least = 1, .most = 1, .positional = folder,
-        .about = "Writes one HTML file that shows a run: did it work, can the model be trusted, which part is the weak one; with the\n"
-                 "trial animated. Or a study: success and cost per trial of every variant. The file needs nothing else and no network.\n"
+        .verb = "report",
+        .synopsis = "RUN|STUDY [options]",
+        .options = options,
+        .count = 2,
+        .least = 1,
+        .most = 1,
+        .positional = folder,
+        .about = "Writes one HTML file that shows a run: did it work, can the model be trusted, which part "
+                 "is the weak one; with the\n"
+                 "trial animated. Or a study: success and cost per trial of every variant. The file needs "
+                 "nothing else and no network.\n"
                  "A run folder with missing or damaged files gives a page of what is there.",
-        .examples = "  mcpilco report runs/cartpole-1\n  mcpilco report studies/table1 -o table1.html --open\n",
+        .examples =
+            "  mcpilco report runs/cartpole-1\n  mcpilco report studies/table1 -o table1.html --open\n",
     };
     char     *html = NULL, path[4200];
     mcp_error err = {MCP_OK, ""};
     int       code = options_parse(&verb, argc, argv);
     if (code != OPTIONS_GO) return code;
-    mcp_status st = is_study(folder[0]) ? mcp_report_study(folder[0], &html, &err) : mcp_report_run(folder[0], &html, &err);
+    mcp_status st = is_study(folder[0]) ? mcp_report_study(folder[0], &html, &err)
+                                        : mcp_report_run(folder[0], &html, &err);
     snprintf(path, sizeof path, out ? "%s" : "%s/report.html", out ? out : folder[0]);
     if (st == MCP_OK) st = mcp_file_write(path, html, strlen(html), &err);
     mcp_free(html);
@@ -68,9 +78,14 @@ int cmd_report(int argc, char **argv)
 /* SVG is ours; PDF and PNG come from librsvg's converter. */
 static int convert(const char *svg, const char *format, const char *out)
 {
-    char *const argv[] = {"rsvg-convert", "-f", (char *)format, "-z", strcmp(format, "png") ? "1" : "2", "-o", (char *)out, (char *)svg, NULL};
+    char *const argv[] = {
+        "rsvg-convert", "-f",        (char *)format, "-z", strcmp(format, "png") ? "1" : "2",
+        "-o",           (char *)out, (char *)svg,    NULL};
     int         code = run_program(argv);
-    if (code == 127) fprintf(stderr, "mcpilco plot: rsvg-convert is needed for %s (Debian package librsvg2-bin); or write .svg\n", format);
+    if (code == 127)
+        fprintf(stderr,
+                "mcpilco plot: rsvg-convert is needed for %s (Debian package librsvg2-bin); or write .svg\n",
+                format);
     else if (code) fprintf(stderr, "mcpilco plot: rsvg-convert could not write %s\n", out);
     return code ? 1 : 0;
 }
@@ -80,16 +95,28 @@ int cmd_plot(int argc, char **argv)
     const char  *folder[1], *out = NULL, *figure = NULL;
     int          trial = 0;
     const option options[] = {
-        {"--figure", OPTION_TEXT, &figure, 0, 0, "NAME", "of a run: trajectory, inputs, cost, model, observer, runs, trials, plane; of a study: success, cost, first", "-f"},
+        {"--figure", OPTION_TEXT, &figure, 0, 0, "NAME",
+         "of a run: trajectory, inputs, cost, model, observer, runs, trials, plane; of a study: success, "
+         "cost, first",
+         "-f"},
         {"--trial", OPTION_INT, &trial, 1, 999, "K", "policy trial (the last)", NULL},
         {"--out", OPTION_TEXT, &out, 0, 0, "FILE", "x.svg, x.pdf or x.png (NAME.svg)", "-o"},
     };
     const command verb = {
-        .verb = "plot", .synopsis = "RUN|STUDY --figure NAME [-o FILE]", .options = options, .count = 3, .least = 1, .most = 1, .positional = folder,
+        .verb = "plot",
+        .synopsis = "RUN|STUDY --figure NAME [-o FILE]",
+        .options = options,
+        .count = 3,
+        .least = 1,
+        .most = 1,
+        .positional = folder,
         .about = "Writes one figure for a paper or a slide.",
-        .examples = "  mcpilco plot runs/cartpole-1 --figure trajectory -o trajectory.pdf\n      the last trial over what was forecast\n"
-                    "  mcpilco plot runs/cartpole-1 --figure runs -o runs.png\n      400 particles beside 400 runs on the plant\n"
-                    "  mcpilco plot runs/ballplate-1 --figure plane -o plane.svg\n      ten runs, one measured state against the other\n"
+        .examples = "  mcpilco plot runs/cartpole-1 --figure trajectory -o trajectory.pdf\n      the last "
+                    "trial over what was forecast\n"
+                    "  mcpilco plot runs/cartpole-1 --figure runs -o runs.png\n      400 particles beside "
+                    "400 runs on the plant\n"
+                    "  mcpilco plot runs/ballplate-1 --figure plane -o plane.svg\n      ten runs, one "
+                    "measured state against the other\n"
                     "  mcpilco plot studies/table1 --figure success -o table1.svg\n",
     };
     char     *svg = NULL, path[4200], temporary[4300];
@@ -98,7 +125,8 @@ int cmd_plot(int argc, char **argv)
     if (code != OPTIONS_GO) return code;
     study = is_study(folder[0]);
     if (!figure) {
-        fprintf(stderr, "mcpilco plot: which figure? --figure NAME, one of: %s\n", study ? mcp_report_study_figures() : mcp_report_figures());
+        fprintf(stderr, "mcpilco plot: which figure? --figure NAME, one of: %s\n",
+                study ? mcp_report_study_figures() : mcp_report_figures());
         return 2;
     }
     snprintf(path, sizeof path, out ? "%s" : "%s.svg", out ? out : figure);
@@ -108,7 +136,8 @@ int cmd_plot(int argc, char **argv)
         fprintf(stderr, "mcpilco plot: %s: the name must end in .svg, .pdf or .png\n", path);
         return 2;
     }
-    mcp_status st = study ? mcp_report_study_figure(folder[0], figure, &svg, &err) : mcp_report_figure(folder[0], figure, trial, &svg, &err);
+    mcp_status st = study ? mcp_report_study_figure(folder[0], figure, &svg, &err)
+                          : mcp_report_figure(folder[0], figure, trial, &svg, &err);
     snprintf(temporary, sizeof temporary, plain ? "%s" : "%s.svg", path);
     if (st == MCP_OK) st = mcp_file_write(temporary, svg, strlen(svg), &err);
     mcp_free(svg);

@@ -1,4 +1,5 @@
-/* cmd_rig.c - mcpilco rig: before learning, find out gently what a plant is like, and whether the task file says so. */
+/* cmd_rig.c - mcpilco rig: before learning, find out gently what a plant is like, and whether the task file
+ * says so. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -61,18 +62,22 @@ static int same_signals(const mcp_task *a, const mcp_task *b)
     return same;
 }
 
-/* The equations, without noise: of --reference, or of the task file itself when --set gave it another plant. *found = 0: there
- * are none to compare with. */
-static mcp_status probe_reference(mcp_probe *out, int *found, const mcp_task *task, const choices *c, mcp_error *err)
+/* The equations, without noise: of --reference, or of the task file itself when --set gave it another plant.
+ * *found = 0: there are none to compare with. */
+static mcp_status probe_reference(mcp_probe *out, int *found, const mcp_task *task, const choices *c,
+                                  mcp_error *err)
 {
     mcp_task  *r = NULL;
-    mcp_status st = mcp_task_load(&r, c->reference ? c->reference : c->file, NULL, 0, c->reference ? err : NULL);
+    mcp_status st =
+        mcp_task_load(&r, c->reference ? c->reference : c->file, NULL, 0, c->reference ? err : NULL);
     *found = 0;
     if (st != MCP_OK) return c->reference ? st : MCP_OK;
     if (c->reference && !same_signals(r, task))
-        st = mcp_fail(err, MCP_ERR_ARG, "%s: its inputs and measured channels are not those of %s", c->reference, c->file);
+        st = mcp_fail(err, MCP_ERR_ARG, "%s: its inputs and measured channels are not those of %s",
+                      c->reference, c->file);
     else if (c->reference && !is_simulated(r))
-        st = mcp_fail(err, MCP_ERR_ARG, "%s: its plant is not a simulation, so there is nothing to compare with", c->reference);
+        st = mcp_fail(err, MCP_ERR_ARG,
+                      "%s: its plant is not a simulation, so there is nothing to compare with", c->reference);
     else if (is_simulated(r) && same_signals(r, task) && (c->reference || is_wire(task))) {
         for (int i = 0; i < r->ny; i++) r->measured[i].noise = r->measured[i].quantum = 0.0;
         st = probe_task(out, r, c, err);
@@ -105,10 +110,13 @@ static int may_move(const mcp_task *task, const choices *c)
 {
     char question[400];
     if (!is_wire(task) || c->yes) return 1;
-    snprintf(question, sizeof question, "The plant will rest, then move by small pulses, %.3g of each input's limit. Is everybody clear "
-             "of it, and can you stop it?", c->probe.amplitude);
+    snprintf(question, sizeof question,
+             "The plant will rest, then move by small pulses, %.3g of each input's limit. Is everybody clear "
+             "of it, and can you stop it?",
+             c->probe.amplitude);
     if (term_confirm(question)) return 1;
-    fprintf(stderr, "mcpilco rig: the plant was not moved; answer y, or give --yes when no one can be asked\n");
+    fprintf(stderr,
+            "mcpilco rig: the plant was not moved; answer y, or give --yes when no one can be asked\n");
     return 0;
 }
 
@@ -118,22 +126,36 @@ int cmd_rig(int argc, char **argv)
     mcp_probe_settings_default(&c.probe);
     const option options[] = {
         {"--yes", OPTION_FLAG, &c.yes, 0, 0, NULL, "do not ask before a real plant moves", NULL},
-        {"--seconds", OPTION_NUMBER, &c.seconds, 0.1, 86400, "S", "length of the probe (8 s, and 12 s for each input)", NULL},
-        {"--amplitude", OPTION_NUMBER, &c.probe.amplitude, 1e-6, 1, "A", "of the pulses, as a fraction of each input's limit (0.1)", NULL},
-        {"--pulse", OPTION_NUMBER, &c.probe.pulse, 1e-6, 1e4, "S", "length of a pulse's first part; slow plants need longer ones (0.1)", NULL},
-        {"--rest", OPTION_NUMBER, &c.probe.rest, 0.05, 0.95, "SHARE", "share of the time at rest, for noise (0.4)", NULL},
-        {"--reference", OPTION_TEXT, &c.reference, 0, 0, "TASK", "compare signs and gains with this task's simulated plant (the task's own, when --set "
-         "gave it another)", NULL},
+        {"--seconds", OPTION_NUMBER, &c.seconds, 0.1, 86400, "S",
+         "length of the probe (8 s, and 12 s for each input)", NULL},
+        {"--amplitude", OPTION_NUMBER, &c.probe.amplitude, 1e-6, 1, "A",
+         "of the pulses, as a fraction of each input's limit (0.1)", NULL},
+        {"--pulse", OPTION_NUMBER, &c.probe.pulse, 1e-6, 1e4, "S",
+         "length of a pulse's first part; slow plants need longer ones (0.1)", NULL},
+        {"--rest", OPTION_NUMBER, &c.probe.rest, 0.05, 0.95, "SHARE",
+         "share of the time at rest, for noise (0.4)", NULL},
+        {"--reference", OPTION_TEXT, &c.reference, 0, 0, "TASK",
+         "compare signs and gains with this task's simulated plant (the task's own, when --set "
+         "gave it another)",
+         NULL},
         {"--seed", OPTION_SEED, &c.probe.seed, 0, 0, "S", "of a simulated plant (1)", NULL},
         {"--set", OPTION_LIST, &c.set, 0, 0, "KEY=VALUE", "change a value of the task file", NULL},
         {"--json", OPTION_FLAG, &c.json, 0, 0, NULL, "one JSON object on standard output", NULL},
     };
     const command verb = {
-        .verb = "rig", .synopsis = "TASK [options]", .options = options, .count = sizeof options / sizeof *options,
-        .least = 1, .most = 1, .positional = &c.file,
-        .about = "Probes the task's plant gently before learning: with zero input it measures rate, jitter, round trip, and the noise\n"
-                 "and resolution of each channel; then small symmetric pulses of each input show sign, gain and delay. Each is compared\n"
-                 "with the task file, and the lines to change are printed. Limits, clamps and the safe input act as in any trial.",
+        .verb = "rig",
+        .synopsis = "TASK [options]",
+        .options = options,
+        .count = sizeof options / sizeof *options,
+        .least = 1,
+        .most = 1,
+        .positional = &c.file,
+        .about = "Probes the task's plant gently before learning: with zero input it measures rate, jitter, "
+                 "round trip, and the noise\n"
+                 "and resolution of each channel; then small symmetric pulses of each input show sign, gain "
+                 "and delay. Each is compared\n"
+                 "with the task file, and the lines to change are printed. Limits, clamps and the safe input "
+                 "act as in any trial.",
         .examples = "  mcpilco rig my-rig.yaml\n      asks, probes, compares\n"
                     "  mcpilco rig tasks/cartpole.yaml --set 'plant={tcp: 192.168.1.7:7000}'\n"
                     "      a rig at the end of a wire, compared with the equations of the task file\n"

@@ -30,10 +30,12 @@ static const char *status_of(const mcp_run *r)
 
 static void print_head(const mcp_run *r)
 {
-    printf("%s: task %s, seed %llu, %s, %s\n", r->folder, r->task->name, (unsigned long long)r->seed, r->algorithm->name, status_of(r));
-    printf("%d exploration and %d of %d policy trials, %.1f s of data at %g Hz\n", r->explored, mcp_run_trials(r), r->wanted, data_seconds(r),
-           r->task->rate);
-    for (int i = 0; i < r->overrides; i++) printf("%s%s%s", i ? ", " : "set: ", r->override[i], i + 1 == r->overrides ? "\n" : "");
+    printf("%s: task %s, seed %llu, %s, %s\n", r->folder, r->task->name, (unsigned long long)r->seed,
+           r->algorithm->name, status_of(r));
+    printf("%d exploration and %d of %d policy trials, %.1f s of data at %g Hz\n", r->explored,
+           mcp_run_trials(r), r->wanted, data_seconds(r), r->task->rate);
+    for (int i = 0; i < r->overrides; i++)
+        printf("%s%s%s", i ? ", " : "set: ", r->override[i], i + 1 == r->overrides ? "\n" : "");
 }
 
 /* Noise of each GP of the last model: at its floor means that the smoother, not the likelihood, decided. */
@@ -44,10 +46,12 @@ static void print_model(const mcp_run *r)
     if (last < 1 || mcp_load_hyper(r, last, hyper, NULL) != MCP_OK) last = 0;
     for (int g = 0; last && g < r->system->ngp; g++) {
         int n = mcp_kernel_params(r->system->kernel[g]);
-        printf("model of %s: noise %.3g%s", r->task->state[r->task->gp[g].state], exp(hyper[g][n]), n ? "; " : "");
+        printf("model of %s: noise %.3g%s", r->task->state[r->task->gp[g].state], exp(hyper[g][n]),
+               n ? "; " : "");
         for (int i = 0; i < n && i < 12; i++) {
             const char *name = mcp_kernel_param_name(r->system->kernel[g], i), *log = strstr(name, "log_");
-            if (log) printf("%s%.*s%s %.3g", i ? ", " : "", (int)(log - name), name, log + 4, exp(hyper[g][i]));
+            if (log)
+                printf("%s%.*s%s %.3g", i ? ", " : "", (int)(log - name), name, log + 4, exp(hyper[g][i]));
             else printf("%s%s %.3g", i ? ", " : "", name, exp(hyper[g][i]));
         }
         printf("%s\n", n > 12 ? ", ..." : "");
@@ -58,16 +62,23 @@ static void print_model(const mcp_run *r)
 /* Which part is weak, from forecast against outcome. */
 static const char *diagnosis(const mcp_learn_info *i)
 {
-    if (i->ended && i->limit) return "it ran into a limit: put the limit into the cost, or explore more gently";
-    if (i->success && i->forecast_success >= 0.8 && i->coverage >= 0.6) return "it works, and the model knows why";
+    if (i->ended && i->limit)
+        return "it ran into a limit: put the limit into the cost, or explore more gently";
+    if (i->success && i->forecast_success >= 0.8 && i->coverage >= 0.6)
+        return "it works, and the model knows why";
     if (i->success && i->forecast_success >= 0.8)
-        return "it works, but outside the particles' bands: the model, or the noise figures of the sensor, are off";
-    if (i->success) return "it worked this once; the particles expect it to fail often: evaluate it from many starts";
+        return "it works, but outside the particles' bands: the model, or the noise figures of the sensor, "
+               "are off";
+    if (i->success)
+        return "it worked this once; the particles expect it to fail often: evaluate it from many starts";
     if (i->forecast_success >= 0.5)
-        return "the particles promised success and the plant did not keep it: the model is the weak part (more data, or a better "
+        return "the particles promised success and the plant did not keep it: the model is the weak part "
+               "(more data, or a better "
                "smoother), or the observer in the task is not the one on the plant";
-    if (i->coverage < 0.5) return "neither the policy nor the model was good yet: the next trial has the data to correct both";
-    return "the model is right about a policy that does not succeed: the optimisation is the weak part (more steps, wider cost, "
+    if (i->coverage < 0.5)
+        return "neither the policy nor the model was good yet: the next trial has the data to correct both";
+    return "the model is right about a policy that does not succeed: the optimisation is the weak part (more "
+           "steps, wider cost, "
            "richer policy)";
 }
 
@@ -79,15 +90,17 @@ static int show(const mcp_run *r, int json)
     if (json) {
         json_t *list = json_array();
         for (int i = 0; i < r->items; i++) json_array_append_new(list, view_info_json(&info[i]));
-        json_t *o = json_pack("{s:s, s:s, s:s, s:s, s:I, s:i, s:f, s:o}", "run", r->folder, "task", r->task->name, "algorithm",
-                              r->algorithm->name, "status", r->status, "seed", (json_int_t)r->seed, "wanted", r->wanted, "data_s",
-                              data_seconds(r), "trials", list);
+        json_t *o =
+            json_pack("{s:s, s:s, s:s, s:s, s:I, s:i, s:f, s:o}", "run", r->folder, "task", r->task->name,
+                      "algorithm", r->algorithm->name, "status", r->status, "seed", (json_int_t)r->seed,
+                      "wanted", r->wanted, "data_s", data_seconds(r), "trials", list);
         mcp_free(info);
         return term_json(o);
     }
     print_head(r);
     view_table(info, r->items);
-    for (int i = r->explored; i < r->items; i++) printf("trial %d: %s\n", info[i].number, diagnosis(&info[i]));
+    for (int i = r->explored; i < r->items; i++)
+        printf("trial %d: %s\n", info[i].number, diagnosis(&info[i]));
     print_model(r);
     mcp_free(info);
     return 0;
@@ -99,9 +112,17 @@ int cmd_show(int argc, char **argv)
     const char  *folder[1];
     const option options[] = {{"--json", OPTION_FLAG, &json, 0, 0, NULL, "one JSON object", NULL}};
     const command verb = {
-        .verb = "show", .synopsis = "RUN [--json]", .options = options, .count = 1, .least = 1, .most = 1, .positional = folder,
-        .about = "Says what happened in a run: the trials with forecast and outcome, which part is the weak one, and the model.\n"
-                 "\"in band\" is the share of states inside the particles' 5-95 % band; 90 % is what an honest model reaches.",
+        .verb = "show",
+        .synopsis = "RUN [--json]",
+        .options = options,
+        .count = 1,
+        .least = 1,
+        .most = 1,
+        .positional = folder,
+        .about = "Says what happened in a run: the trials with forecast and outcome, which part is the weak "
+                 "one, and the model.\n"
+                 "\"in band\" is the share of states inside the particles' 5-95 % band; 90 % is what an "
+                 "honest model reaches.",
         .examples = "  mcpilco show runs/cartpole-1\n",
     };
     int code = options_parse(&verb, argc, argv);

@@ -32,19 +32,26 @@ static mcp_status simulate(const mcp_run *r, const mcp_run_item *it, const choic
     mcp_status     st;
     if ((st = mcp_pool_create(&pool, c->threads, err)) != MCP_OK) goto done;
     if ((st = mcp_run_model(&fit, r, it->info.number, pool, err)) != MCP_OK) goto done;
-    mcp_particle_settings q = {.count = c->particles, .true_state = r->algorithm->true_state, .data = fit->pairs->n, .seed = c->seed,
-                               .trial = (uint32_t)it->info.number, .set = 2};
+    mcp_particle_settings q = {.count = c->particles,
+                               .true_state = r->algorithm->true_state,
+                               .data = fit->pairs->n,
+                               .seed = c->seed,
+                               .trial = (uint32_t)it->info.number,
+                               .set = 2};
     if ((st = mcp_particles_run(&p, r->system, fit->gp, it->theta, &q, pool, err)) != MCP_OK) goto done;
     if ((st = mcp_forecast_make(&f, r->system, p, 0, err)) != MCP_OK) goto done;
     if ((st = save(p, c, err)) != MCP_OK) goto done;
     if (c->json)
-        (void)term_json(json_pack("{s:s, s:i, s:i, s:[i,i,i], s:f, s:f, s:f, s:f}", "file", c->states, "trial", it->info.number, "particles",
-                                  p->count, "shape", p->samples, p->count, p->nx, "cost", f->cost, "cost_std", f->cost_std, "success",
+        (void)term_json(json_pack("{s:s, s:i, s:i, s:[i,i,i], s:f, s:f, s:f, s:f}", "file", c->states,
+                                  "trial", it->info.number, "particles", p->count, "shape", p->samples,
+                                  p->count, p->nx, "cost", f->cost, "cost_std", f->cost_std, "success",
                                   f->success, "limit", f->limit));
     else
-        printf("%s: %d particles of trial %d's policy on its model, [sample][particle][state] = %d x %d x %d\n"
-               "cost %.3f +- %.3f, success %.1f %%, limit %.1f %%\n", c->states, p->count, it->info.number, p->samples, p->count, p->nx,
-               f->cost, f->cost_std, 100 * f->success, 100 * f->limit);
+        printf(
+            "%s: %d particles of trial %d's policy on its model, [sample][particle][state] = %d x %d x %d\n"
+            "cost %.3f +- %.3f, success %.1f %%, limit %.1f %%\n",
+            c->states, p->count, it->info.number, p->samples, p->count, p->nx, f->cost, f->cost_std,
+            100 * f->success, 100 * f->limit);
 done:
     mcp_forecast_free(f);
     mcp_particles_free(p);
@@ -64,13 +71,20 @@ int cmd_simulate(int argc, char **argv)
         {"--trial", OPTION_INT, &c.trial, 1, 999, "K", "policy and model of trial K (the last one)", NULL},
         {"--particles", OPTION_INT, &c.particles, 1, 100000, "M", "particles (400)", NULL},
         {"--seed", OPTION_SEED, &c.seed, 0, 0, "S", "starts and noise (the run's seed)", NULL},
-        {"--threads", OPTION_INT, &c.threads, 0, 1024, "K", "0: one per core; the result does not depend on it", NULL},
+        {"--threads", OPTION_INT, &c.threads, 0, 1024, "K",
+         "0: one per core; the result does not depend on it", NULL},
         {"--json", OPTION_FLAG, &c.json, 0, 0, NULL, "one JSON object", NULL},
     };
     const command verb = {
-        .verb = "simulate", .synopsis = "RUN -o FILE.npy [options]", .options = options, .count = sizeof options / sizeof *options,
-        .least = 1, .most = 1, .positional = folder,
-        .about = "Simulates particles under a run's model and policy, sensor and observer included, and saves them for plotting.",
+        .verb = "simulate",
+        .synopsis = "RUN -o FILE.npy [options]",
+        .options = options,
+        .count = sizeof options / sizeof *options,
+        .least = 1,
+        .most = 1,
+        .positional = folder,
+        .about = "Simulates particles under a run's model and policy, sensor and observer included, and "
+                 "saves them for plotting.",
         .examples = "  mcpilco simulate runs/cartpole-1 -o fan.npy\n"
                     "      then in Python: x = numpy.load('fan.npy'); plot(x[:, :, 2])\n"
                     "  mcpilco simulate runs/cartpole-1 --trial 2 --particles 1000 -o x.npy --inputs u.npy\n",

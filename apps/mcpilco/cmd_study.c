@@ -59,7 +59,8 @@ static void *work(void *context)
                 pthread_mutex_lock(&w->lock);
                 int tries = ++w->tries[i];
                 pthread_mutex_unlock(&w->lock);
-                fprintf(stderr, "mcpilco study: %s, seed %d failed (try %d of %d): %s\n", w->study->variant[variant].name, seed, tries, TRIES, err.text);
+                fprintf(stderr, "mcpilco study: %s, seed %d failed (try %d of %d): %s\n",
+                        w->study->variant[variant].name, seed, tries, TRIES, err.text);
                 again |= tries < TRIES;
             }
         }
@@ -100,8 +101,10 @@ static void watch(workshop *w, int quiet)
         if (!live && done == told) continue;
         told = done;
         char left[40] = "-";
-        if (done > before) term_seconds(left, sizeof left, (now() - began) * (total - done) / (done - before));
-        fprintf(stderr, live ? "\r%d of %d runs done, %s left \033[K" : "%d of %d runs done, %s left\n", done, total, left);
+        if (done > before)
+            term_seconds(left, sizeof left, (now() - began) * (total - done) / (done - before));
+        fprintf(stderr, live ? "\r%d of %d runs done, %s left \033[K" : "%d of %d runs done, %s left\n", done,
+                total, left);
     }
     if (live && !quiet && !w->rank) fprintf(stderr, "\r\033[K");
 }
@@ -132,13 +135,18 @@ static int conclude(const workshop *w)
     mcp_text         table = {0};
     mcp_error        err;
     int              code = 1;
-    if (mcp_study_collect(&r, w->study, w->out, &err) != MCP_OK || mcp_study_write(w->study, &r, w->out, &err) != MCP_OK) term_error("study", &err);
+    if (mcp_study_collect(&r, w->study, w->out, &err) != MCP_OK ||
+        mcp_study_write(w->study, &r, w->out, &err) != MCP_OK)
+        term_error("study", &err);
     else {
         mcp_study_print(&table, w->study, &r);
         fputs(table.data ? table.data : "", stdout);
         printf("rows: %s/runs.csv, summary.csv, times.csv; page: mcpilco report %s\n", w->out, w->out);
         code = r.unfinished ? (term_stop() ? 130 : 1) : 0;
-        if (r.unfinished) fprintf(stderr, "mcpilco study: %d of %d runs are not finished; the same command goes on with them\n", r.unfinished, r.runs);
+        if (r.unfinished)
+            fprintf(stderr,
+                    "mcpilco study: %d of %d runs are not finished; the same command goes on with them\n",
+                    r.unfinished, r.runs);
     }
     mcp_text_free(&table);
     mcp_study_result_free(&r);
@@ -170,14 +178,17 @@ static int note_file(const mcp_study *s, const char *out)
     char *real = realpath(s->file, NULL); /* the page may be made from another folder */
     text       = mcp_sprintf("%s\n%d %d\n", real ? real : s->file, s->seed_first, s->seed_last);
     free(real);
-    if (st == MCP_OK) st = path && text ? mcp_file_write(path, text, strlen(text), &err) : mcp_fail(&err, MCP_ERR_MEMORY, "out of memory");
+    if (st == MCP_OK)
+        st = path && text ? mcp_file_write(path, text, strlen(text), &err)
+                          : mcp_fail(&err, MCP_ERR_MEMORY, "out of memory");
     mcp_free(path);
     mcp_free(text);
     if (st != MCP_OK) term_error("study", &err);
     return st == MCP_OK;
 }
 
-static int study_here(mcp_study *s, const char *out, const char *seeds, int threads, int quiet, int table, int rank, int ranks)
+static int study_here(mcp_study *s, const char *out, const char *seeds, int threads, int quiet, int table,
+                      int rank, int ranks)
 {
     workshop w = {.study = s, .out = out, .rank = rank, .ranks = ranks, .lock = PTHREAD_MUTEX_INITIALIZER};
     if (!parse_seeds(seeds, s)) return 2;
@@ -200,15 +211,26 @@ int cmd_study(int argc, char **argv)
     const option options[] = {
         {"--out", OPTION_TEXT, &out, 0, 0, "DIR", "folder of the study (studies/NAME)", "-o"},
         {"--seeds", OPTION_TEXT, &seeds, 0, 0, "A..B", "first and last seed (the file's)", NULL},
-        {"--threads", OPTION_INT, &threads, 0, 1024, "K", "runs at the same time (one per core; under mpirun one per rank)", NULL},
-        {"--table", OPTION_FLAG, &table, 0, 0, NULL, "start no run, only tell what the finished ones say", NULL},
+        {"--threads", OPTION_INT, &threads, 0, 1024, "K",
+         "runs at the same time (one per core; under mpirun one per rank)", NULL},
+        {"--table", OPTION_FLAG, &table, 0, 0, NULL, "start no run, only tell what the finished ones say",
+         NULL},
         {"--quiet", OPTION_FLAG, &quiet, 0, 0, NULL, "no progress", NULL},
     };
     const command verb = {
-        .verb = "study", .synopsis = "FILE [options]", .options = options, .count = sizeof options / sizeof *options, .least = 1, .most = 1, .positional = file,
-        .about = "Runs every variant of the file with every seed, evaluates the policies on the plant and prints success per trial with\n"
-                 "Wilson's 95 % interval, costs, first success and times. Stopped or killed, the same command goes on with what is left.\n"
-                 "Under mpirun the ranks share the runs; the folder must be on a file system they all see. Numbers do not depend on\n"
+        .verb = "study",
+        .synopsis = "FILE [options]",
+        .options = options,
+        .count = sizeof options / sizeof *options,
+        .least = 1,
+        .most = 1,
+        .positional = file,
+        .about = "Runs every variant of the file with every seed, evaluates the policies on the plant and "
+                 "prints success per trial with\n"
+                 "Wilson's 95 % interval, costs, first success and times. Stopped or killed, the same "
+                 "command goes on with what is left.\n"
+                 "Under mpirun the ranks share the runs; the folder must be on a file system they all see. "
+                 "Numbers do not depend on\n"
                  "threads or ranks. docs/study.md describes the file.",
         .examples = "  mcpilco study experiments/table1.yaml --seeds 1..50\n"
                     "  mpirun -n 4 mcpilco study experiments/table1.yaml --out /shared/table1\n",
@@ -221,7 +243,9 @@ int cmd_study(int argc, char **argv)
     if (mcp_study_load(&s, file[0], &err) != MCP_OK) return term_error("study", &err);
     const char *slash = strrchr(file[0], '/'), *base = slash ? slash + 1 : file[0];
     if (out) snprintf(folder, sizeof folder, "%s", out);
-    else snprintf(folder, sizeof folder, "studies/%.*s", (int)(strchr(base, '.') ? strchr(base, '.') - base : (long)strlen(base)), base);
+    else
+        snprintf(folder, sizeof folder, "studies/%.*s",
+                 (int)(strchr(base, '.') ? strchr(base, '.') - base : (long)strlen(base)), base);
 #ifdef MCP_HAVE_MPI
     /* only when a launcher started us: a plain run must not need MPI's daemons */
     int mpi = getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("PMIX_RANK");

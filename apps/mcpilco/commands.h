@@ -1,5 +1,5 @@
-/* commands.h - one function per verb; argv[0] is the verb. Each returns the exit code: 0 done, 1 failed, 2 wrong use,
- * 130 interrupted. */
+/* commands.h - one function per verb; argv[0] is the verb. Each returns the exit code: 0 done, 1 failed, 2
+ * wrong use, 130 interrupted. */
 #ifndef MCP_COMMANDS_H
 #define MCP_COMMANDS_H
 
@@ -19,7 +19,7 @@ int cmd_add(int argc, char **argv);
 int cmd_bench(int argc, char **argv);
 int cmd_machine(int argc, char **argv);
 
-/* First of all: may start the program again with a better environment (machine.c). */
+/* First of all: may start the program again with a better environment (prepare_machine.c). */
 void prepare_machine(char **argv);
 
 int bench_kernels(int argc, char **argv);

@@ -32,8 +32,8 @@ void view_clear(learn_view *v)
     if (v->mode == VIEW_LIVE) fprintf(stderr, "\r\033[K");
 }
 
-/* A guess: this trial and the ones after it take as long as those before; a trial that takes longer, or the first one, as long as
- * the steps allow. */
+/* A guess: this trial and the ones after it take as long as those before; a trial that takes longer, or the
+ * first one, as long as the steps allow. */
 static double time_left(const learn_view *v, const mcp_learn_progress *p)
 {
     double here = 0.0, mean = v->done ? v->spent / v->done : NAN, elapsed = now() - v->trial_began;
@@ -43,19 +43,21 @@ static double time_left(const learn_view *v, const mcp_learn_progress *p)
     return here + mean * fmax(v->trials - p->trial, 0);
 }
 
-/* One line that fits the terminal, since a longer one would leave its remains above; the sparkline takes what room there is. */
+/* One line that fits the terminal, since a longer one would leave its remains above; the sparkline takes what
+ * room there is. */
 static void draw(learn_view *v, const mcp_learn_progress *p)
 {
     char      spark[3 * SPARK + 1] = "", head[128], tail[96] = "", left[32];
     const int width = term_columns(stderr) - 1;
-    int       n = p->phase == MCP_PHASE_EXPLORE ? snprintf(head, sizeof head, "explore %d", p->trial)
-                                                : snprintf(head, sizeof head, "trial %d/%d", p->trial, v->trials);
+    int n = p->phase == MCP_PHASE_EXPLORE ? snprintf(head, sizeof head, "explore %d", p->trial)
+                                          : snprintf(head, sizeof head, "trial %d/%d", p->trial, v->trials);
     if (p->phase == MCP_PHASE_EXPLORE || p->phase == MCP_PHASE_TRIAL)
         snprintf(head + n, sizeof head - (size_t)n, "  on the plant  sample %d/%d", p->step, p->steps);
     else if (p->phase != MCP_PHASE_OPTIMISE || p->step == 0)
         snprintf(head + n, sizeof head - (size_t)n, "  %s ...", mcp_phase_name(p->phase));
     else {
-        n += snprintf(head + n, sizeof head - (size_t)n, "  step %d/%d  cost %.2f  ", p->step, p->steps, p->cost);
+        n += snprintf(head + n, sizeof head - (size_t)n, "  step %d/%d  cost %.2f  ", p->step, p->steps,
+                      p->cost);
         int room = width - n - snprintf(tail, sizeof tail, "  rate %.3g  about %s left", p->step_size,
                                         term_seconds(left, sizeof left, time_left(v, p)));
         if (room >= 4) term_sparkline(spark, v->history, v->steps, room < SPARK ? room : SPARK);
@@ -68,10 +70,14 @@ static void draw(learn_view *v, const mcp_learn_progress *p)
 static void say(learn_view *v, const mcp_learn_progress *p, int fresh)
 {
     char left[32];
-    if (p->phase == MCP_PHASE_OPTIMISE && p->step > 0 && (p->step % LINES_EVERY == 0 || p->event == 2 || p->event == 3))
-        printf("trial %d: step %d/%d, cost %.3f, rate %.3g, dropout %.3g, about %s left%s\n", p->trial, p->step, p->steps, p->cost,
-               p->step_size, p->dropout, term_seconds(left, sizeof left, time_left(v, p)),
-               p->event == 2 ? " (began again: the numbers had gone wrong)" : p->event == 3 ? " (a fresh policy)" : "");
+    if (p->phase == MCP_PHASE_OPTIMISE && p->step > 0 &&
+        (p->step % LINES_EVERY == 0 || p->event == 2 || p->event == 3))
+        printf("trial %d: step %d/%d, cost %.3f, rate %.3g, dropout %.3g, about %s left%s\n", p->trial,
+               p->step, p->steps, p->cost, p->step_size, p->dropout,
+               term_seconds(left, sizeof left, time_left(v, p)),
+               p->event == 2   ? " (began again: the numbers had gone wrong)"
+               : p->event == 3 ? " (a fresh policy)"
+                               : "");
     else if (fresh && (p->phase == MCP_PHASE_MODEL || p->phase == MCP_PHASE_EXPLORE))
         printf("%s %d: %s\n", p->phase == MCP_PHASE_EXPLORE ? "explore" : "trial", p->trial,
                p->phase == MCP_PHASE_EXPLORE ? "on the plant" : "training the model");
@@ -80,8 +86,9 @@ static void say(learn_view *v, const mcp_learn_progress *p, int fresh)
 
 static void send(const mcp_learn_progress *p)
 {
-    json_t *o = json_pack("{s:s, s:s, s:i, s:i, s:i, s:i}", "event", "progress", "phase", mcp_phase_name(p->phase), "trial", p->trial,
-                          "step", p->step, "steps", p->steps, "happened", p->event);
+    json_t *o =
+        json_pack("{s:s, s:s, s:i, s:i, s:i, s:i}", "event", "progress", "phase", mcp_phase_name(p->phase),
+                  "trial", p->trial, "step", p->step, "steps", p->steps, "happened", p->event);
     json_object_set_new(o, "cost", mcp_json_number(p->cost));
     json_object_set_new(o, "best", mcp_json_number(p->best));
     json_object_set_new(o, "rate", mcp_json_number(p->step_size));
@@ -109,7 +116,8 @@ int view_progress(void *context, const mcp_learn_progress *p)
         v->last_draw = t;
     } else if (v->mode == VIEW_LINES) {
         say(v, p, fresh);
-    } else if (v->mode == VIEW_JSON && (fresh || p->event || (p->phase == MCP_PHASE_OPTIMISE && p->step % JSON_EVERY == 0))) {
+    } else if (v->mode == VIEW_JSON &&
+               (fresh || p->event || (p->phase == MCP_PHASE_OPTIMISE && p->step % JSON_EVERY == 0))) {
         send(p);
     }
     return term_stop();
@@ -117,15 +125,28 @@ int view_progress(void *context, const mcp_learn_progress *p)
 
 json_t *view_info_json(const mcp_learn_info *i)
 {
-    json_t *o = json_pack("{s:b, s:i, s:i, s:i, s:i, s:i, s:b, s:i, s:b, s:o}", "explored", i->explored, "trial", i->number, "samples",
-                          i->samples, "data", i->data, "outcome", i->outcome, "steps", i->steps, "success", i->success, "limit",
-                          i->limit, "ended", i->ended, "reason", mcp_json_text(i->reason));
-    const struct { const char *key; double v; } n[] = {
-        {"cost", i->cost}, {"metric", i->metric}, {"coverage", i->coverage}, {"cost_first", i->cost_first}, {"cost_last", i->cost_last},
-        {"forecast_cost", i->forecast_cost}, {"forecast_std", i->forecast_std}, {"forecast_success", i->forecast_success},
-        {"forecast_limit", i->forecast_limit}, {"check_cosine", i->check_cosine}, {"estimate_s", i->estimate_s}, {"model_s", i->model_s},
-        {"optimise_s", i->optimise_s}, {"forecast_s", i->forecast_s}, {"plant_s", i->plant_s}};
-    for (size_t k = 0; k < sizeof n / sizeof *n; k++) json_object_set_new(o, n[k].key, mcp_json_number(n[k].v));
+    json_t *o = json_pack("{s:b, s:i, s:i, s:i, s:i, s:i, s:b, s:i, s:b, s:o}", "explored", i->explored,
+                          "trial", i->number, "samples", i->samples, "data", i->data, "outcome", i->outcome,
+                          "steps", i->steps, "success", i->success, "limit", i->limit, "ended", i->ended,
+                          "reason", mcp_json_text(i->reason));
+    const struct { const char *key; double v;
+    } n[] = {{"cost", i->cost},
+             {"metric", i->metric},
+             {"coverage", i->coverage},
+             {"cost_first", i->cost_first},
+             {"cost_last", i->cost_last},
+             {"forecast_cost", i->forecast_cost},
+             {"forecast_std", i->forecast_std},
+             {"forecast_success", i->forecast_success},
+             {"forecast_limit", i->forecast_limit},
+             {"check_cosine", i->check_cosine},
+             {"estimate_s", i->estimate_s},
+             {"model_s", i->model_s},
+             {"optimise_s", i->optimise_s},
+             {"forecast_s", i->forecast_s},
+             {"plant_s", i->plant_s}};
+    for (size_t k = 0; k < sizeof n / sizeof *n; k++)
+        json_object_set_new(o, n[k].key, mcp_json_number(n[k].v));
     return o;
 }
 
@@ -157,13 +178,15 @@ void view_trial(learn_view *v, const mcp_learn_info *i)
         json_object_set_new(o, "event", json_string("trial"));
         (void)term_json(o);
     } else if (i->explored) {
-        printf("explore %d: %d samples, cost %s%s%s\n", i->number, i->samples, term_number(a, sizeof a, "%.2f", i->cost),
-               i->ended ? ", ended early: " : "", i->ended ? i->reason : "");
+        printf("explore %d: %d samples, cost %s%s%s\n", i->number, i->samples,
+               term_number(a, sizeof a, "%.2f", i->cost), i->ended ? ", ended early: " : "",
+               i->ended ? i->reason : "");
     } else {
-        printf("trial %d: %s, cost %s (forecast %s, success %s)%s%s; %d steps on %d pairs, %s\n", i->number, verdict(i),
-               term_number(a, sizeof a, "%.2f", i->cost), term_number(b, sizeof b, "%.2f", i->forecast_cost),
-               term_number(c, sizeof c, "%.2f", i->forecast_success), i->ended ? "; " : "", i->ended ? i->reason : "", i->steps, i->data,
-               term_seconds((char[32]){0}, 32, seconds_of(i)));
+        printf("trial %d: %s, cost %s (forecast %s, success %s)%s%s; %d steps on %d pairs, %s\n", i->number,
+               verdict(i), term_number(a, sizeof a, "%.2f", i->cost),
+               term_number(b, sizeof b, "%.2f", i->forecast_cost),
+               term_number(c, sizeof c, "%.2f", i->forecast_success), i->ended ? "; " : "",
+               i->ended ? i->reason : "", i->steps, i->data, term_seconds((char[32]){0}, 32, seconds_of(i)));
     }
     fflush(stdout);
 }
@@ -173,23 +196,29 @@ void view_table(const mcp_learn_info *info, int count)
 {
     int limits = 0;
     for (int k = 0; k < count; k++) limits |= info[k].forecast_limit >= 0.005;
-    printf("\n  trial     pairs steps forecast cost success%s    cost result      in band   time\n", limits ? " limit" : "");
+    printf("\n  trial     pairs steps forecast cost success%s    cost result      in band   time\n",
+           limits ? " limit" : "");
     for (int k = 0; k < count; k++) {
         const mcp_learn_info *i = &info[k];
-        char name[24], cost[32] = "-", success[24] = "-", limit[24] = "", real[24], band[24] = "-", steps[24] = "-", pairs[24] = "-";
+        char name[24], cost[32] = "-", success[24] = "-", limit[24] = "", real[24], band[24] = "-",
+                       steps[24] = "-", pairs[24] = "-";
         double seconds = seconds_of(i);
         snprintf(name, sizeof name, "%s %d", i->explored ? "explore" : "trial", i->number);
         if (limits) snprintf(limit, sizeof limit, "%6s", "-");
         if (!i->explored) {
             snprintf(steps, sizeof steps, "%d", i->steps);
             snprintf(pairs, sizeof pairs, "%d", i->data);
-            if (!isnan(i->forecast_cost)) snprintf(cost, sizeof cost, "%.1f +- %.1f", i->forecast_cost, i->forecast_std);
-            if (!isnan(i->forecast_success)) snprintf(success, sizeof success, "%.0f %%", 100 * i->forecast_success);
-            if (limits && !isnan(i->forecast_limit)) snprintf(limit, sizeof limit, "%4.0f %%", 100 * i->forecast_limit);
+            if (!isnan(i->forecast_cost))
+                snprintf(cost, sizeof cost, "%.1f +- %.1f", i->forecast_cost, i->forecast_std);
+            if (!isnan(i->forecast_success))
+                snprintf(success, sizeof success, "%.0f %%", 100 * i->forecast_success);
+            if (limits && !isnan(i->forecast_limit))
+                snprintf(limit, sizeof limit, "%4.0f %%", 100 * i->forecast_limit);
             if (!isnan(i->coverage)) snprintf(band, sizeof band, "%.0f %%", 100 * i->coverage);
         }
         printf("  %-9s %5s %5s %13s %7s%s %7s %-11s %7s %4.*f s\n", name, pairs, steps, cost, success, limit,
-               term_number(real, sizeof real, "%.2f", i->cost), verdict(i), band, seconds < 100 ? 1 : 0, seconds);
+               term_number(real, sizeof real, "%.2f", i->cost), verdict(i), band, seconds < 100 ? 1 : 0,
+               seconds);
     }
     printf("\n");
 }

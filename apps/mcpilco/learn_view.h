@@ -1,4 +1,5 @@
-/* learn_view.h - how a run is told while it goes: a live line on a terminal, plain lines elsewhere, JSON for machines. */
+/* learn_view.h - how a run is told while it goes: a live line on a terminal, plain lines elsewhere, JSON for
+ * machines. */
 #ifndef MCP_LEARN_VIEW_H
 #define MCP_LEARN_VIEW_H
 
@@ -24,7 +25,8 @@ typedef struct {
 } learn_view;
 
 void view_begin(learn_view *v, view_mode mode, int trials);
-int  view_progress(void *context, const mcp_learn_progress *p); /* an mcp_learn_progress_fn; stops when a signal asked */
+int view_progress(void *context,
+                  const mcp_learn_progress *p); /* an mcp_learn_progress_fn; stops when a signal asked */
 void view_trial(learn_view *v, const mcp_learn_info *info);     /* a trial is done */
 void view_clear(learn_view *v);                                 /* takes the live line away */
 /* The table of all trials. */

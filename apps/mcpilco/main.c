@@ -15,7 +15,8 @@ typedef struct {
 /* One row a verb. */
 static const verb verbs[] = {
     {"learn", cmd_learn, "learn a policy for a task, trial by trial"},
-    {"evaluate", cmd_evaluate, "run a policy many times: success rate and cost, on the plant and on the model"},
+    {"evaluate", cmd_evaluate,
+     "run a policy many times: success rate and cost, on the plant and on the model"},
     {"show", cmd_show, "what happened in a run, in words and numbers"},
     {"simulate", cmd_simulate, "particles under a run's model and policy, saved for plotting"},
     {"report", cmd_report, "one page that shows a run or a study"},
@@ -23,9 +24,12 @@ static const verb verbs[] = {
     {"study", cmd_study, "many seeds of many variants, over threads or MPI ranks"},
     {"export", cmd_export, "the controller of a run as C, Python and JSON"},
     {"check", cmd_check, "is a task file right: messages, compiled step, gradient, time"},
-    {"plant", cmd_plant, "serve a task's simulated plant over a wire: standard input and output, TCP, UDP, serial line"},
-    {"rig", cmd_rig, "probe a plant gently before learning: clock, noise, resolution, sign, gain, delay; lines to change"},
-    {"next", cmd_next, "for rigs that cannot be driven live: write what to run next, exploration or controller"},
+    {"plant", cmd_plant,
+     "serve a task's simulated plant over a wire: standard input and output, TCP, UDP, serial line"},
+    {"rig", cmd_rig,
+     "probe a plant gently before learning: clock, noise, resolution, sign, gain, delay; lines to change"},
+    {"next", cmd_next,
+     "for rigs that cannot be driven live: write what to run next, exploration or controller"},
     {"add", cmd_add, "take the trial that was recorded elsewhere, and learn from it"},
     {"machine", cmd_machine, "say what was found here: instruction set, BLAS, cores"},
     {"bench", cmd_bench, "measure this machine: bench kernels|gp|step"},
@@ -42,7 +46,8 @@ static int usage(FILE *to)
     fprintf(to, "mcpilco " MCP_VERSION " - learn controllers for real robots from seconds of data\n\n"
                 "usage: mcpilco VERB ...        mcpilco VERB --help teaches the verb\n"
                 "                               mcpilco help task lists the keys of a task file\n\n");
-    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++) fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].about);
+    for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+        fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].about);
     return to == stderr ? 2 : 0;
 }
 
@@ -65,7 +70,8 @@ int main(int argc, char **argv)
     prepare_machine(argv);
     if (argc < 2) return usage(stderr);
     if (argc > 2 && !strcmp(argv[1], "help") && !strcmp(argv[2], "task")) return help_task();
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help")) return usage(stdout);
+    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
+        return usage(stdout);
     if (!strcmp(argv[1], "--version")) {
         printf("mcpilco " MCP_VERSION "\n");
         return 0;
@@ -73,7 +79,7 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         if (!strcmp(argv[1], verbs[i].name)) return verbs[i].run(argc - 1, argv + 1);
     const char *near = nearest_word(argv[1], verb_name, NULL);
-    fprintf(stderr, "mcpilco: there is no verb \"%s\"%s%s%s; mcpilco --help lists them\n", argv[1], near ? "; did you mean " : "",
-            near ? near : "", near ? "?" : "");
+    fprintf(stderr, "mcpilco: there is no verb \"%s\"%s%s%s; mcpilco --help lists them\n", argv[1],
+            near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
     return 2;
 }

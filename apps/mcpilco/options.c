@@ -55,8 +55,8 @@ static void help(const command *c)
     for (int i = 0; i < c->count; i++) {
         const option *o = &c->options[i];
         char          left[64];
-        snprintf(left, sizeof left, "%s%s%s%s%s", o->short_name ? o->short_name : "", o->short_name ? ", " : "", o->name,
-                 o->argument ? " " : "", o->argument ? o->argument : "");
+        snprintf(left, sizeof left, "%s%s%s%s%s", o->short_name ? o->short_name : "",
+                 o->short_name ? ", " : "", o->name, o->argument ? " " : "", o->argument ? o->argument : "");
         printf("  %-22s %s\n", left, o->help);
     }
     if (c->examples) printf("\nexamples:\n%s", c->examples);
@@ -84,7 +84,8 @@ static int unknown(const command *c, const char *arg)
     char name[WORD_MAX + 1];
     snprintf(name, sizeof name, "%.*s", (int)strcspn(arg, "="), arg);
     const char *near = nearest_word(name, option_word, c);
-    return near ? wrong(c, "there is no option %s; did you mean %s?", name, near) : wrong(c, "there is no option %s", name);
+    return near ? wrong(c, "there is no option %s; did you mean %s?", name, near)
+                : wrong(c, "there is no option %s", name);
 }
 
 static int set_value(const command *c, const option *o, const char *text)
@@ -97,13 +98,15 @@ static int set_value(const command *c, const option *o, const char *text)
     case OPTION_TEXT: *(const char **)o->value = text; return OPTIONS_GO;
     case OPTION_LIST: {
         option_list *l = o->value;
-        if (l->count == OPTION_LIST_MAX) return wrong(c, "%s was given more than %d times", o->name, OPTION_LIST_MAX);
+        if (l->count == OPTION_LIST_MAX)
+            return wrong(c, "%s was given more than %d times", o->name, OPTION_LIST_MAX);
         l->item[l->count++] = text;
         return OPTIONS_GO;
     }
     case OPTION_SEED: {
         unsigned long long v = strtoull(text, &end, 10);
-        if (!*text || *end || *text == '-' || errno || v >> 63) return wrong(c, "%s %s: expected a whole number from 0 to 2^63-1", o->name, text);
+        if (!*text || *end || *text == '-' || errno || v >> 63)
+            return wrong(c, "%s %s: expected a whole number from 0 to 2^63-1", o->name, text);
         *(uint64_t *)o->value = v;
         return OPTIONS_GO;
     }
@@ -111,9 +114,10 @@ static int set_value(const command *c, const option *o, const char *text)
     case OPTION_NUMBER: break;
     }
     number = strtod(text, &end);
-    if (!*text || *end || errno || !(number >= o->lo && number <= o->hi) || (o->type == OPTION_INT && number != floor(number))) {
-        return wrong(c, "%s %s: expected a %snumber from %.10g to %.10g", o->name, text, o->type == OPTION_INT ? "whole " : "",
-                     o->lo, o->hi);
+    if (!*text || *end || errno || !(number >= o->lo && number <= o->hi) ||
+        (o->type == OPTION_INT && number != floor(number))) {
+        return wrong(c, "%s %s: expected a %snumber from %.10g to %.10g", o->name, text,
+                     o->type == OPTION_INT ? "whole " : "", o->lo, o->hi);
     }
     if (o->type == OPTION_INT) *(int *)o->value = (int)number;
     else *(double *)o->value = number;
@@ -128,7 +132,8 @@ static int parse_option(const command *c, int argc, char **argv, int *i)
     for (int k = 0; k < c->count; k++) {
         const option *o = &c->options[k];
         if (!is_named(o, arg, n)) continue;
-        if (o->type == OPTION_FLAG) return arg[n] ? wrong(c, "%s takes no value", o->name) : set_value(c, o, NULL);
+        if (o->type == OPTION_FLAG)
+            return arg[n] ? wrong(c, "%s takes no value", o->name) : set_value(c, o, NULL);
         if (arg[n]) return set_value(c, o, arg + n + 1);
         if (*i + 1 >= argc) return wrong(c, "%s needs a value: %s", arg, o->argument);
         return set_value(c, o, argv[++*i]);
@@ -150,11 +155,13 @@ int options_parse(const command *c, int argc, char **argv)
         } else if (!only_positional && arg[0] == '-' && arg[1]) {
             if ((code = parse_option(c, argc, argv, &i)) != OPTIONS_GO) return code;
         } else if (given == c->most) {
-            return wrong(c, "\"%s\" is one argument too many; usage: mcpilco %s %s", arg, c->verb, c->synopsis);
+            return wrong(c, "\"%s\" is one argument too many; usage: mcpilco %s %s", arg, c->verb,
+                         c->synopsis);
         } else {
             c->positional[given++] = arg;
         }
     }
-    if (given < c->least) return wrong(c, "an argument is missing; usage: mcpilco %s %s", c->verb, c->synopsis);
+    if (given < c->least)
+        return wrong(c, "an argument is missing; usage: mcpilco %s %s", c->verb, c->synopsis);
     return OPTIONS_GO;
 }

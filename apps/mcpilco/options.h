@@ -39,11 +39,13 @@ typedef struct {
     const char  **positional;    /* [most], filled; NULL where not given */
 } command;
 
-/* OPTIONS_GO: parsed, go on; else the exit code: 0 after --help, 2 after a mistake, which was named on stderr. */
+/* OPTIONS_GO: parsed, go on; else the exit code: 0 after --help, 2 after a mistake, which was named on
+ * stderr. */
 enum { OPTIONS_GO = -1 };
 int options_parse(const command *c, int argc, char **argv);
 
-/* The word nearest to s by edit distance, or NULL when none is near. next(context, i) gives word i, NULL after the last. */
+/* The word nearest to s by edit distance, or NULL when none is near. next(context, i) gives word i, NULL
+ * after the last. */
 const char *nearest_word(const char *s, const char *(*next)(const void *context, int i), const void *context);
 
 #endif

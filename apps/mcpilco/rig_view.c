@@ -49,7 +49,8 @@ static void judge_delays(rig_verdict *v, const mcp_task *task, const mcp_probe *
         v->input_delay[j] += shared;
         for (int i = 0; i < task->ny; i++) {
             const mcp_probe_response *r = &p->response[j][i];
-            if (r->found && r->delay_sure) v->sensor_delay[i] = r->delay - v->input_delay[j] > 0 ? r->delay - v->input_delay[j] : 0;
+            if (r->found && r->delay_sure)
+                v->sensor_delay[i] = r->delay - v->input_delay[j] > 0 ? r->delay - v->input_delay[j] : 0;
         }
     }
 }
@@ -66,14 +67,17 @@ void rig_judge(rig_verdict *v, const mcp_task *task, const mcp_probe *p, const m
 {
     double error = p->jitter / sqrt(fmax(1.0, p->samples - 1));
     memset(v, 0, sizeof *v);
-    v->rate = !p->paced && fabs(p->period * task->rate - 1.0) > fmax(0.005, 4.0 * error * task->rate) ? 1.0 / p->period : NAN;
+    v->rate = !p->paced && fabs(p->period * task->rate - 1.0) > fmax(0.005, 4.0 * error * task->rate)
+                  ? 1.0 / p->period
+                  : NAN;
     v->changes = !isnan(v->rate);
     judge_delays(v, task, p);
     for (int i = 0; i < task->ny; i++) {
         v->noise[i] = (char)other_noise(&p->channel[i], &task->measured[i]);
         v->resolution[i] = (char)other_resolution(&p->channel[i], &task->measured[i]);
         v->wraps[i] = p->channel[i].wraps && !task->measured[i].angle;
-        v->changes += v->noise[i] || v->resolution[i] || v->wraps[i] || v->sensor_delay[i] != task->measured[i].delay;
+        v->changes +=
+            v->noise[i] || v->resolution[i] || v->wraps[i] || v->sensor_delay[i] != task->measured[i].delay;
     }
     for (int j = 0; j < task->nu; j++) {
         v->changes += v->input_delay[j] != task->input[j].delay;
@@ -117,11 +121,14 @@ static const char *per_cent(char *out, size_t size, double share)
 static void print_time(const rig_verdict *v, const mcp_probe *p)
 {
     printf("  rate        %.6g Hz by %s clock", 1.0 / p->period, p->paced ? "our" : "the plant's");
-    if (p->jitter > 1e-9) printf(", jitter %.3g ms, periods %.4g to %.4g ms", 1e3 * p->jitter, 1e3 * p->period_low, 1e3 * p->period_high);
+    if (p->jitter > 1e-9)
+        printf(", jitter %.3g ms, periods %.4g to %.4g ms", 1e3 * p->jitter, 1e3 * p->period_low,
+               1e3 * p->period_high);
     if (p->paced) printf("\n  misses      %d of %d samples\n", p->misses, p->samples - 1);
     else printf(": %s\n", says(!isnan(v->rate)));
     if (!p->paced && p->real_time)
-        printf("  our clock   %.6g Hz, jitter %.3g ms (the plant keeps time)\n", 1.0 / p->wall_period, 1e3 * p->wall_jitter);
+        printf("  our clock   %.6g Hz, jitter %.3g ms (the plant keeps time)\n", 1.0 / p->wall_period,
+               1e3 * p->wall_jitter);
     if (p->paced || !p->real_time)
         printf("  round trip  %.3g ms mean, %.3g ms most%s\n", 1e3 * p->answer, 1e3 * p->answer_most,
                p->paced ? "" : " (faster than the rate: a simulation)");
@@ -134,22 +141,27 @@ static void print_channel(const rig_verdict *v, const mcp_task *task, const mcp_
     const char              *unit = unit_of(task, i);
     char                     error[24];
     if (isnan(c->noise)) printf("  %-10s  noise: too few samples at rest\n", t->name);
-    else if (c->hidden) printf("  %-10s  noise below what its resolution shows: %s\n", t->name, says(v->noise[i]));
+    else if (c->hidden)
+        printf("  %-10s  noise below what its resolution shows: %s\n", t->name, says(v->noise[i]));
     else
-        printf("  %-10s  noise %.2g %s (%s), the task has %.2g: %s\n", t->name, c->noise, unit, per_cent(error, sizeof error, c->noise_error),
-               t->noise, says(v->noise[i]));
+        printf("  %-10s  noise %.2g %s (%s), the task has %.2g: %s\n", t->name, c->noise, unit,
+               per_cent(error, sizeof error, c->noise_error), t->noise, says(v->noise[i]));
     if (isnan(c->resolution))
-        printf("  %-10s  resolution: its value never changed from %.6g %s; move it by hand, or look at the wiring\n", "", c->low, unit);
+        printf("  %-10s  resolution: its value never changed from %.6g %s; move it by hand, or look at the "
+               "wiring\n",
+               "", c->low, unit);
     else if (c->resolution > 0.0)
-        printf("  %-10s  resolution %.4g %s, the task has %.4g: %s\n", "", c->resolution, unit, t->quantum, says(v->resolution[i]));
+        printf("  %-10s  resolution %.4g %s, the task has %.4g: %s\n", "", c->resolution, unit, t->quantum,
+               says(v->resolution[i]));
     else printf("  %-10s  resolution: none seen: %s\n", "", says(v->resolution[i]));
     if (c->wraps) printf("  %-10s  wraps by a turn, %d times: %s\n", "", c->wraps, says(v->wraps[i]));
     else if (task->state_angle[t->state])
-        printf("  %-10s  no jump by a turn was seen between %.3g and %.3g rad; the task says it %s\n", "", c->low, c->high,
-               t->angle ? "wraps" : "does not wrap");
+        printf("  %-10s  no jump by a turn was seen between %.3g and %.3g rad; the task says it %s\n", "",
+               c->low, c->high, t->angle ? "wraps" : "does not wrap");
 }
 
-static void print_response(const rig_verdict *v, const mcp_task *task, const mcp_probe *p, const mcp_probe *reference, int j, int i)
+static void print_response(const rig_verdict *v, const mcp_task *task, const mcp_probe *p,
+                           const mcp_probe *reference, int j, int i)
 {
     const mcp_probe_response *r = &p->response[j][i];
     const mcp_task_input     *in = &task->input[j];
@@ -158,7 +170,8 @@ static void print_response(const rig_verdict *v, const mcp_task *task, const mcp
     int                       expected = in->delay + task->measured[i].delay;
     snprintf(name, sizeof name, "%s -> %s", in->name, task->measured[i].name);
     if (!r->found) {
-        printf("  %-10s  no clear answer; if there should be one, raise --amplitude, --pulse or --seconds\n", name);
+        printf("  %-10s  no clear answer; if there should be one, raise --amplitude, --pulse or --seconds\n",
+               name);
         return;
     }
     printf("  %-10s  %+.3g %s per %s (%s)", name, r->gain, rate_unit(unit, sizeof unit, task, i, r->order),
@@ -166,13 +179,14 @@ static void print_response(const rig_verdict *v, const mcp_task *task, const mcp
     if (reference && reference->response[j][i].found)
         printf(", the equations give %+.3g%s\n", reference->response[j][i].gain, words[(int)v->gain[j][i]]);
     else printf("; the model learns it\n");
-    printf("  %-10s  after %d sample%s%s: %s\n", "", r->delay, r->delay == 1 ? "" : "s", r->delay_sure ? "" : " or so",
-           says(r->delay_sure && r->delay != expected));
+    printf("  %-10s  after %d sample%s%s: %s\n", "", r->delay, r->delay == 1 ? "" : "s",
+           r->delay_sure ? "" : " or so", says(r->delay_sure && r->delay != expected));
 }
 
 /* the lines to change */
 
-static void propose_channel(mcp_text *t, const rig_verdict *v, const mcp_task *task, const mcp_probe *p, int i)
+static void propose_channel(mcp_text *t, const rig_verdict *v, const mcp_task *task, const mcp_probe *p,
+                            int i)
 {
     const mcp_task_channel *c = &task->measured[i];
     double noise = !v->noise[i] ? c->noise : p->channel[i].hidden ? 0.0 : p->channel[i].noise;
@@ -209,7 +223,9 @@ static char *propose(const rig_verdict *v, const mcp_task *task, const mcp_probe
     }
     said = 0;
     for (int i = 0; i < task->ny; i++) {
-        if (!(v->noise[i] || v->resolution[i] || v->wraps[i] || v->sensor_delay[i] != task->measured[i].delay)) continue;
+        if (!(v->noise[i] || v->resolution[i] || v->wraps[i] ||
+              v->sensor_delay[i] != task->measured[i].delay))
+            continue;
         if (!said++) mcp_text_add(&t, "measured:\n");
         propose_channel(&t, v, task, p, i);
     }
@@ -225,7 +241,8 @@ static int signs_differ(const rig_verdict *v, const mcp_task *task, int j)
 
 void rig_print(const rig_verdict *v, const mcp_task *task, const mcp_probe *p, const mcp_probe *reference)
 {
-    printf("%d samples in %.3g s, %d of them at rest, then %d pulses of each input\n", p->samples, p->seconds, p->rest, p->pulses);
+    printf("%d samples in %.3g s, %d of them at rest, then %d pulses of each input\n", p->samples, p->seconds,
+           p->rest, p->pulses);
     if (p->ended) printf("the probe ended early: %s\n", p->reason);
     print_time(v, p);
     for (int i = 0; i < task->ny; i++) print_channel(v, task, p, i);
@@ -233,7 +250,8 @@ void rig_print(const rig_verdict *v, const mcp_task *task, const mcp_probe *p, c
         for (int i = 0; i < task->ny; i++) print_response(v, task, p, reference, j, i);
     for (int j = 0; j < task->nu; j++)
         if (signs_differ(v, task, j))
-            printf("input %s works against the equations: swap the motor's wires or the sensor's, or change the sign in the driver\n",
+            printf("input %s works against the equations: swap the motor's wires or the sensor's, or change "
+                   "the sign in the driver\n",
                    task->input[j].name);
     char *lines = propose(v, task, p);
     if (lines && lines[0]) printf("\nlines to change in %s:\n%s", task->file, lines);
@@ -246,22 +264,25 @@ void rig_print(const rig_verdict *v, const mcp_task *task, const mcp_probe *p, c
 static json_t *channel_json(const rig_verdict *v, const mcp_task *task, const mcp_probe *p, int i)
 {
     const mcp_probe_channel *c = &p->channel[i];
-    return json_pack("{s:s, s:o, s:o, s:b, s:o, s:i, s:o, s:o, s:b, s:b, s:b, s:i}", "name", task->measured[i].name, "noise",
-                     mcp_json_number(c->noise), "noise_error", mcp_json_number(c->noise_error), "noise_hidden", c->hidden, "resolution",
-                     mcp_json_number(c->resolution), "wraps", c->wraps, "low", mcp_json_number(c->low), "high",
-                     mcp_json_number(c->high), "change_noise", v->noise[i], "change_resolution", v->resolution[i], "change_wraps",
-                     v->wraps[i], "delay", v->sensor_delay[i]);
+    return json_pack("{s:s, s:o, s:o, s:b, s:o, s:i, s:o, s:o, s:b, s:b, s:b, s:i}", "name",
+                     task->measured[i].name, "noise", mcp_json_number(c->noise), "noise_error",
+                     mcp_json_number(c->noise_error), "noise_hidden", c->hidden, "resolution",
+                     mcp_json_number(c->resolution), "wraps", c->wraps, "low", mcp_json_number(c->low),
+                     "high", mcp_json_number(c->high), "change_noise", v->noise[i], "change_resolution",
+                     v->resolution[i], "change_wraps", v->wraps[i], "delay", v->sensor_delay[i]);
 }
 
-static json_t *response_json(const rig_verdict *v, const mcp_task *task, const mcp_probe *p, const mcp_probe *reference, int j, int i)
+static json_t *response_json(const rig_verdict *v, const mcp_task *task, const mcp_probe *p,
+                             const mcp_probe *reference, int j, int i)
 {
     static const char *const words[] = {"unknown", "agrees", "differs", "opposite"};
     const mcp_probe_response *r = &p->response[j][i];
-    return json_pack("{s:s, s:s, s:b, s:i, s:o, s:o, s:i, s:b, s:s, s:o}", "input", task->input[j].name, "channel",
-                     task->measured[i].name, "found", r->found, "order", r->order, "gain", mcp_json_number(r->gain), "gain_error",
-                     mcp_json_number(r->gain_error), "delay", r->delay, "delay_sure", r->delay_sure, "equations",
-                     words[(int)v->gain[j][i]], "equations_gain",
-                     mcp_json_number(reference && reference->response[j][i].found ? reference->response[j][i].gain : NAN));
+    return json_pack(
+        "{s:s, s:s, s:b, s:i, s:o, s:o, s:i, s:b, s:s, s:o}", "input", task->input[j].name, "channel",
+        task->measured[i].name, "found", r->found, "order", r->order, "gain", mcp_json_number(r->gain),
+        "gain_error", mcp_json_number(r->gain_error), "delay", r->delay, "delay_sure", r->delay_sure,
+        "equations", words[(int)v->gain[j][i]], "equations_gain",
+        mcp_json_number(reference && reference->response[j][i].found ? reference->response[j][i].gain : NAN));
 }
 
 int rig_json(const rig_verdict *v, const mcp_task *task, const mcp_probe *p, const mcp_probe *reference)
@@ -271,15 +292,18 @@ int rig_json(const rig_verdict *v, const mcp_task *task, const mcp_probe *p, con
     for (int i = 0; i < task->ny; i++) json_array_append_new(channels, channel_json(v, task, p, i));
     for (int j = 0; j < task->nu; j++) {
         json_object_set_new(delays, task->input[j].name, json_integer(v->input_delay[j]));
-        for (int i = 0; i < task->ny; i++) json_array_append_new(responses, response_json(v, task, p, reference, j, i));
+        for (int i = 0; i < task->ny; i++)
+            json_array_append_new(responses, response_json(v, task, p, reference, j, i));
     }
-    json_t *time = json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:b, s:i}", "period", p->period, "jitter", p->jitter,
-                             "period_low", p->period_low, "period_high", p->period_high, "wall_period", p->wall_period, "wall_jitter",
-                             p->wall_jitter, "answer_mean", p->answer, "answer_max", p->answer_most, "paced", p->paced, "real_time",
-                             p->real_time, "misses", p->misses);
-    json_t *root = json_pack("{s:i, s:i, s:f, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o}", "samples", p->samples, "rest", p->rest,
-                             "seconds", p->seconds, "ended", p->ended, "reason", mcp_json_text(p->reason), "time", time, "rate",
-                             mcp_json_number(v->rate), "channels", channels, "responses", responses, "input_delays", delays, "changes",
+    json_t *time =
+        json_pack("{s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:b, s:b, s:i}", "period", p->period, "jitter",
+                  p->jitter, "period_low", p->period_low, "period_high", p->period_high, "wall_period",
+                  p->wall_period, "wall_jitter", p->wall_jitter, "answer_mean", p->answer, "answer_max",
+                  p->answer_most, "paced", p->paced, "real_time", p->real_time, "misses", p->misses);
+    json_t *root = json_pack("{s:i, s:i, s:f, s:b, s:o, s:o, s:o, s:o, s:o, s:o, s:i, s:o}", "samples",
+                             p->samples, "rest", p->rest, "seconds", p->seconds, "ended", p->ended, "reason",
+                             mcp_json_text(p->reason), "time", time, "rate", mcp_json_number(v->rate),
+                             "channels", channels, "responses", responses, "input_delays", delays, "changes",
                              v->changes, "lines", mcp_json_text(lines ? lines : ""));
     mcp_free(lines);
     return term_json(root);

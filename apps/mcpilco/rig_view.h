@@ -9,13 +9,15 @@ typedef struct {
     char   noise[MCP_MAX_STATE]; /* 1: the value found is another one          */
     char   resolution[MCP_MAX_STATE], wraps[MCP_MAX_STATE];
     int    sensor_delay[MCP_MAX_STATE], input_delay[MCP_MAX_INPUT]; /* as they should be */
-    char   gain[MCP_MAX_INPUT][MCP_MAX_STATE]; /* beside the reference: 0 nothing to compare, 1 agrees, 2 other size, 3 other sign */
+    char gain[MCP_MAX_INPUT][MCP_MAX_STATE]; /* beside the reference: 0 nothing to compare, 1 agrees, 2 other
+                                                size, 3 other sign */
     int    changes;              /* lines to change                            */
 } rig_verdict;
 
 /* reference: the same probe on the equations; NULL = none. */
 void rig_judge(rig_verdict *v, const mcp_task *task, const mcp_probe *p, const mcp_probe *reference);
 void rig_print(const rig_verdict *v, const mcp_task *task, const mcp_probe *p, const mcp_probe *reference);
-int  rig_json(const rig_verdict *v, const mcp_task *task, const mcp_probe *p, const mcp_probe *reference); /* exit code */
+int rig_json(const rig_verdict *v, const mcp_task *task, const mcp_probe *p,
+             const mcp_probe *reference); /* exit code */
 
 #endif

@@ -2,9 +2,10 @@
 #ifndef MCP_RUN_ARGS_H
 #define MCP_RUN_ARGS_H
 
-#include "learn/run.h"
+#include "learn/run_folder.h"
 
-/* Opens a run folder; what is damaged in it is said on stderr and left out. 0, or the exit code after the sentence. */
+/* Opens a run folder; what is damaged in it is said on stderr and left out. 0, or the exit code after the
+ * sentence. */
 int open_run(const char *verb, const char *folder, mcp_run **out);
 /* Policy trial `number`, 0 = the last; NULL after a sentence. */
 mcp_run_item *pick_policy(const char *verb, const mcp_run *r, int number);

@@ -98,7 +98,8 @@ int term_json(json_t *object)
     int   failed = !line || puts(line) == EOF || fflush(stdout) == EOF;
     json_decref(object);
     mcp_free(line);
-    if (failed) fprintf(stderr, "mcpilco: cannot write to standard output: %s\n", strerror(errno ? errno : ENOMEM));
+    if (failed)
+        fprintf(stderr, "mcpilco: cannot write to standard output: %s\n", strerror(errno ? errno : ENOMEM));
     return failed;
 }
 

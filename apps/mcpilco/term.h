@@ -1,4 +1,5 @@
-/* term.h - talking to people: signals that ask to stop, numbers as they read them, a small history line, errors. */
+/* term.h - talking to people: signals that ask to stop, numbers as they read them, a small history line,
+ * errors. */
 #ifndef MCP_TERM_H
 #define MCP_TERM_H
 
@@ -9,7 +10,8 @@
 
 int  term_is_live(FILE *f); /* a terminal that can overwrite its line */
 int  term_columns(FILE *f);    /* of that terminal; 80 when it does not say */
-void term_catch_signals(void); /* SIGINT and SIGTERM ask to stop, a second one ends the program; pipes and full disks are errors */
+void term_catch_signals(void); /* SIGINT and SIGTERM ask to stop, a second one ends the program; pipes and
+                                  full disks are errors */
 int  term_stop(void);          /* the signal that asked to stop, 0 = none */
 
 /* Eight heights of blocks over the last `width` bins of v; out has room for 3*width+1 bytes. */
@@ -21,7 +23,8 @@ const char *term_number(char *out, size_t size, const char *fmt, double v);
 
 /* Prints "mcpilco VERB: sentence" and returns the exit code: 130 when stopped, else 1. */
 int term_error(const char *verb, const mcp_error *e);
-/* One JSON object on one line of stdout, flushed; takes it over. Returns 0, or 1 with a sentence when stdout is broken. */
+/* One JSON object on one line of stdout, flushed; takes it over. Returns 0, or 1 with a sentence when stdout
+ * is broken. */
 int term_json(json_t *object);
 /* Asks; without a terminal the answer is no. */
 int term_confirm(const char *question);

@@ -1,9 +1,11 @@
-/* firmware.c - the least that runs an exported controller: measure, control, actuate, at the controller's rate.
- * Built with -DHEADER='"ctl.h"' -DNAME=ctl -DREAL=float. Replace the two volatile arrays by your sensors and actuators, and the
- * wait by your timer's interrupt. Its size is what the controller costs, its mathematics included.
+/* firmware.c - the least that runs an exported controller: measure, control, actuate, at the controller's
+ * rate. Built with -DHEADER='"ctl.h"' -DNAME=ctl -DREAL=float. Replace the two volatile arrays by your
+ * sensors and actuators, and the wait by your timer's interrupt. Its size is what the controller costs, its
+ * mathematics included.
  *
- * With -DMEASURE it counts instead, under an emulator that makes the clock count instructions (qemu-system-arm -icount shift=0;
- * ARM's MPS2 boards: one SysTick in 40), and paints the stack to see how deep a step goes. */
+ * With -DMEASURE it counts instead, under an emulator that makes the clock count instructions
+ * (qemu-system-arm -icount shift=0; ARM's MPS2 boards: one SysTick in 40), and paints the stack to see how
+ * deep a step goes. */
 #include HEADER
 
 #define JOIN_(a, b) a##b
@@ -93,9 +95,10 @@ int main(void)
         total += took;
         if (took > most) most = took;
     }
-    printf("a step: %lu instructions mean, %lu most; stack %d bytes; memory %d bytes (20000 instructions are counted as %lu)\n",
-           (unsigned long)(total * TICK / STEPS), (unsigned long)(most * TICK), stack_of_a_step(), (int)sizeof controller,
-           (unsigned long)(known * TICK));
+    printf("a step: %lu instructions mean, %lu most; stack %d bytes; memory %d bytes (20000 instructions are "
+           "counted as %lu)\n",
+           (unsigned long)(total * TICK / STEPS), (unsigned long)(most * TICK), stack_of_a_step(),
+           (int)sizeof controller, (unsigned long)(known * TICK));
     return bad;
 }
 

@@ -1,10 +1,11 @@
-/* rig.c - a plant driver in plain C99 and POSIX, no library: a pendulum behind the four functions you replace by your own.
+/* rig.c - a plant driver in plain C99 and POSIX, no library: a pendulum behind the four functions you replace
+ * by your own.
  *
  *   cc -std=c99 -O2 -o rig rig.c -lm          plant: {exec: [./rig]}
  *
- * Lines come on standard input, answers go to standard output (docs/plant-protocol.md). With --real-time the driver keeps
- * time itself: it answers a step one period after the step before. If nothing is heard for the agreed time during a trial, or
- * the other end is gone, the motor is switched off. */
+ * Lines come on standard input, answers go to standard output (docs/plant-protocol.md). With --real-time the
+ * driver keeps time itself: it answers a step one period after the step before. If nothing is heard for the
+ * agreed time during a trial, or the other end is gone, the motor is switched off. */
 #define _POSIX_C_SOURCE 200809L
 #include <math.h>
 #include <poll.h>
@@ -15,7 +16,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* your rig ----------------------------------------------------------------------------------------------------- */
+/* your rig
+ * ----------------------------------------------------------------------------------------------------- */
 
 #define RATE 20.0
 static const char NAMES[] = "inputs=u:N.m measured=theta:rad";
@@ -50,7 +52,8 @@ static void rig_simulate(double seconds)
     }
 }
 
-/* the protocol -------------------------------------------------------------------------------------------------- */
+/* the protocol
+ * -------------------------------------------------------------------------------------------------- */
 
 static int           running, real_time;
 static unsigned long asked; /* number of the last question */

@@ -24,7 +24,8 @@ typedef struct {
 } mcp_controller_info;
 
 /* The policy of one trial of a run folder (0: the last). On failure *out is NULL. */
-MCP_API mcp_status mcp_controller_load(mcp_controller **out, const char *run_folder, int trial, mcp_error *err);
+MCP_API mcp_status mcp_controller_load(mcp_controller **out, const char *run_folder, int trial,
+                                       mcp_error *err);
 MCP_API void       mcp_controller_free(mcp_controller *c); /* NULL is fine */
 MCP_API void       mcp_controller_describe(const mcp_controller *c, mcp_controller_info *info);
 /* Names in the order of the arrays; NULL past the last. */
@@ -34,9 +35,10 @@ MCP_API double      mcp_controller_command_limit(const mcp_controller *c, int i)
 
 /* Before the first sample of every run. */
 MCP_API void mcp_controller_reset(mcp_controller *c);
-/* One sample: measurements in, commands out, clamped to their limits and slew limits; angles of sensors that wrap are
- * unwrapped. observed (may be NULL) receives the observer's state estimate. Returns 0, or 1 when a measurement or a command
- * was not a finite number: the commands are then zero and the memory is as before. */
+/* One sample: measurements in, commands out, clamped to their limits and slew limits; angles of sensors that
+ * wrap are unwrapped. observed (may be NULL) receives the observer's state estimate. Returns 0, or 1 when a
+ * measurement or a command was not a finite number: the commands are then zero and the memory is as before.
+ */
 MCP_API int mcp_controller_step(mcp_controller *c, const double *measured, double *command, double *observed);
 
 #ifdef __cplusplus

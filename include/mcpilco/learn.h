@@ -4,9 +4,9 @@
  *   while (mcp_learner_trials(l) < 5) mcp_learner_trial(l, &info, &err);
  *   mcp_learner_free(l);
  *
- * The first calls explore, as often as the task says; each later call learns from all data so far and tries the new policy on
- * the plant. With a run folder every finished stage is on disk before the next begins, and a learner created with
- * resume = 1 goes on from there to the same numbers, bit for bit. */
+ * The first calls explore, as often as the task says; each later call learns from all data so far and tries
+ * the new policy on the plant. With a run folder every finished stage is on disk before the next begins, and
+ * a learner created with resume = 1 goes on from there to the same numbers, bit for bit. */
 #ifndef MCPILCO_LEARN_H
 #define MCPILCO_LEARN_H
 
@@ -52,7 +52,7 @@ typedef struct {
     int         resume;    /* 1: go on with what is in the folder; 0: a folder with a run is refused   */
     int         trials;    /* policy trials wanted: noted in the folder, not enforced                  */
     int         particles_kept; /* particles saved per forecast                                        */
-    double      risk;      /* a policy whose forecast chance of a limit is above this is not run; 1: all are */
+    double risk; /* a policy whose forecast chance of a limit is above this is not run; 1: all are */
     const char *const *overrides; /* the texts the task was loaded with: the folder keeps them          */
     int         override_count;
     mcp_learn_progress_fn *progress; /* may be NULL; called from the thread that learns                */
@@ -81,11 +81,13 @@ typedef struct {
 } mcp_learn_info;
 
 /* Borrows task until mcp_learner_free; copies s. On failure *out is NULL and nothing leaks. */
-MCP_API mcp_status mcp_learner_create(mcp_learner **out, const mcp_task *task, const mcp_learn_settings *s, mcp_error *err);
+MCP_API mcp_status mcp_learner_create(mcp_learner **out, const mcp_task *task, const mcp_learn_settings *s,
+                                      mcp_error *err);
 MCP_API void       mcp_learner_free(mcp_learner *l); /* NULL is fine */
 /* The next trial, whole. MCP_ERR_STOPPED when progress asked to stop: what was finished is kept. */
 MCP_API mcp_status mcp_learner_trial(mcp_learner *l, mcp_learn_info *info, mcp_error *err);
-/* The next trial up to the point where the plant would move: model, policy and forecast are made and saved. */
+/* The next trial up to the point where the plant would move: model, policy and forecast are made and saved.
+ */
 MCP_API mcp_status mcp_learner_prepare(mcp_learner *l, mcp_learn_info *info, mcp_error *err);
 
 MCP_API int mcp_learner_explored(const mcp_learner *l);    /* exploration trials done                */

@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 typedef struct {
-    char isa[8];       /* level of our kernels: base, v2, v3, v4 (environment variable MCPILCO_ISA lowers it) */
+    char isa[8]; /* level of our kernels: base, v2, v3, v4 (environment variable MCPILCO_ISA lowers it) */
     char isa_cpu[8];   /* the widest level the CPU runs */
     char blas[80];     /* e.g. "OpenBLAS 0.3.21 Haswell": name, version, core type it chose */
     char blas_kind[8]; /* pthread, openmp, serial, or other */
@@ -20,14 +20,19 @@ typedef struct {
 
 MCP_API void mcp_machine_info(mcp_machine *m);
 
-/* OpenBLAS is shared with the rest of the process, so the library never changes it by itself. A program decides once, at
+/* OpenBLAS is shared with the rest of the process, so the library never changes it by itself. A program
+ * decides once, at
  * its start:
  *
- * - Threads. The library calls LAPACK from its own threads; threads inside those calls only get in each other's way, and
- *   may change the last bits of a result. mcp_machine_one_blas_thread() sets OpenBLAS to one thread for the whole process
- *   (so does OPENBLAS_NUM_THREADS=1, or OMP_NUM_THREADS=1 for its OpenMP variant). Leave it out if other parts of the
+ * - Threads. The library calls LAPACK from its own threads; threads inside those calls only get in each
+ * other's way, and
+ *   may change the last bits of a result. mcp_machine_one_blas_thread() sets OpenBLAS to one thread for the
+ *     whole process
+ *   (so does OPENBLAS_NUM_THREADS=1, or OMP_NUM_THREADS=1 for its OpenMP variant). Leave it out if other
+ *     parts of the
  *   program need a threaded BLAS; results stay right.
- * - Core type. OpenBLAS may not know a new CPU and then silently takes its oldest kernels, four times slower; blas_slow
+ * - Core type. OpenBLAS may not know a new CPU and then silently takes its oldest kernels, four times
+ * slower; blas_slow
  *   tells. It chooses when it is loaded, so the cure is in the environment before the program starts:
  *   OPENBLAS_CORETYPE=auto (any word it does not know makes it choose by CPU features).
  *

@@ -17,22 +17,29 @@ enum { MCP_SAMPLE_STATES = 64, MCP_SAMPLE_INPUTS = 16 }; /* most a task can have
 typedef struct {
     double time;                         /* s since reset                                             */
     double truth[MCP_SAMPLE_STATES];     /* true state, in the order of the task; NaN where unknown   */
-    double measured[MCP_SAMPLE_STATES];  /* in the order of the task's measured channels: as the sensors gave it */
-    double applied[MCP_SAMPLE_INPUTS];   /* input really applied since the sample before; NaN: as commanded, delayed as the task says */
-    double wall, sent, late, answer;     /* paced plants: s since reset by our clock at this sample, when the command before it
-                                            left and how late, s from asking to the answer; NaN otherwise */
+    double measured[MCP_SAMPLE_STATES]; /* in the order of the task's measured channels: as the sensors gave
+                                           it */
+    double applied[MCP_SAMPLE_INPUTS]; /* input really applied since the sample before; NaN: as commanded,
+                                          delayed as the task says */
+    double wall, sent, late,
+        answer; /* paced plants: s since reset by our clock at this sample, when the command before it
+                   left and how late, s from asking to the answer; NaN otherwise */
     int    missed;                       /* paced plants: a deadline was missed since the sample before */
     int    ended;                        /* the plant ends the trial; the sample is still valid       */
     char   reason[96];                   /* why                                                       */
 } mcp_sample;
 
-/* Each returns MCP_OK, or MCP_ERR_PLANT with a sentence (mcp_fail) when the plant is lost. context is your own. */
+/* Each returns MCP_OK, or MCP_ERR_PLANT with a sentence (mcp_fail) when the plant is lost. context is your
+ * own. */
 typedef struct {
-    /* Begins a trial. x0: suggested start (a simulation starts there; a rig starts where it is). seed, trial, run key its
-     * random numbers. */
-    mcp_status (*reset)(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run, mcp_sample *first, mcp_error *err);
-    mcp_status (*step)(void *context, const double *u, mcp_sample *next, mcp_error *err); /* hold u for one period, then measure */
-    mcp_status (*stop)(void *context, const double *safe_u, mcp_error *err);              /* end of trial, whatever ended it */
+    /* Begins a trial. x0: suggested start (a simulation starts there; a rig starts where it is). seed, trial,
+     * run key its random numbers. */
+    mcp_status (*reset)(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run,
+                        mcp_sample *first, mcp_error *err);
+    mcp_status (*step)(void *context, const double *u, mcp_sample *next,
+                       mcp_error *err); /* hold u for one period, then measure */
+    mcp_status (*stop)(void *context, const double *safe_u,
+                       mcp_error *err); /* end of trial, whatever ended it */
     void       (*destroy)(void *context);                                                 /* may be NULL */
 } mcp_plant_ops;
 

@@ -14,8 +14,8 @@ typedef struct mcp_task mcp_task;
 MCP_API mcp_status mcp_task_load(mcp_task **out, const char *file, const char *const *overrides, int count,
                                  mcp_error *err);
 /* The same from memory; name stands for the file in messages and as base of relative paths. */
-MCP_API mcp_status mcp_task_parse(mcp_task **out, const char *name, const char *text, const char *const *overrides,
-                                  int count, mcp_error *err);
+MCP_API mcp_status mcp_task_parse(mcp_task **out, const char *name, const char *text,
+                                  const char *const *overrides, int count, mcp_error *err);
 MCP_API void       mcp_task_free(mcp_task *task);
 
 /* Every setting with its value, defaults included, as JSON text; free it with mcp_task_text_free. */

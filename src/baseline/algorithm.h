@@ -1,5 +1,6 @@
 /* algorithm.h - what every algorithm gets and gives: the data of all trials so far in, the next policy out.
- * mc-pilco4pms, mc-pilco, pilco and black-drops differ in nothing else; learn/algorithm.c has the list of them. */
+ * mc-pilco4pms, mc-pilco, pilco and black-drops differ in nothing else; learn/algorithm.c has the list of
+ * them. */
 #ifndef MCP_ALGORITHM_H
 #define MCP_ALGORITHM_H
 
@@ -21,7 +22,8 @@ typedef struct {
     int                warm;            /* 1: theta holds the policy of the trial before */
     int                incumbent_works; /* and that policy succeeded on the plant        */
     mcp_pool          *pool;
-    mcp_progress_fn   *progress;   /* may be NULL; non-zero from it means: stop, return MCP_OK with outcome MCP_INTERRUPTED */
+    mcp_progress_fn
+        *progress; /* may be NULL; non-zero from it means: stop, return MCP_OK with outcome MCP_INTERRUPTED */
     void              *progress_context;
 } mcp_algorithm_input;
 
@@ -31,9 +33,11 @@ typedef struct {
     int         white_noise; /* 1: its models take the GPs' noise as white */
     /* Says in one sentence why a task is not for this algorithm; NULL: every task is. */
     mcp_status (*check)(const mcp_system *s, mcp_error *err);
-    /* theta: mcp_program_params(system->controller) numbers, in and out. A pure function of its input: same data and seed,
-     * same theta, to the bit, for any number of threads. info->history and rate_history belong to the caller. */
-    mcp_status (*improve)(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info, mcp_error *err);
+    /* theta: mcp_program_params(system->controller) numbers, in and out. A pure function of its input: same
+     * data and seed, same theta, to the bit, for any number of threads. info->history and rate_history belong
+     * to the caller. */
+    mcp_status (*improve)(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info,
+                          mcp_error *err);
 } mcp_algorithm;
 
 #endif

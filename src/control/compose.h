@@ -1,6 +1,6 @@
 /* compose.h - the pieces a task's programs are put together from (inside this folder only).
- * A composer remembers the first failure; calls after it do nothing, so that a program is written down line by line and
- * checked once. */
+ * A composer remembers the first failure; calls after it do nothing, so that a program is written down line
+ * by line and checked once. */
 #ifndef MCP_COMPOSE_H
 #define MCP_COMPOSE_H
 

@@ -1,4 +1,5 @@
-/* controller.c - observer, policy and limits in one program; and the same policy on the true state, for MC-PILCO.
+/* controller.c - observer, policy and limits in one program; and the same policy on the true state, for
+ * MC-PILCO.
  *
  *   u = clamp(policy(z), -limit, limit), then at most slew*Ts away from the command before
  * Both programs see the policy's expressions in the same order, so theta means the same in both. */
@@ -22,13 +23,15 @@ static void last_commands(mcp_composer *c, const mcp_task *t)
 static const mcp_expr *policy_of(mcp_composer *c, const mcp_task *t, int input)
 {
     for (int i = 0; i < t->policy.n; i++)
-        if (t->policy.item[i].name && !strcmp(t->policy.item[i].name, t->input[input].name)) return &t->policy.item[i].expr;
+        if (t->policy.item[i].name && !strcmp(t->policy.item[i].name, t->input[input].name))
+            return &t->policy.item[i].expr;
     if (t->nu == 1 && t->policy.n == 1) return &t->policy.item[0].expr;
     mcp_compose_fail(c, MCP_ERR_TASK, "policy: input %s has no expression", t->input[input].name);
     return NULL;
 }
 
-/* Definitions policy_NAME (as written), command_NAME (limited), and NAME itself: what reaches the plant, delayed. */
+/* Definitions policy_NAME (as written), command_NAME (limited), and NAME itself: what reaches the plant,
+ * delayed. */
 static void commands(mcp_composer *c, const mcp_system *s)
 {
     const mcp_task *t = s->task;
@@ -44,8 +47,9 @@ static void commands(mcp_composer *c, const mcp_system *s)
         if (!(limit > 0.0)) mcp_compose_fail(c, MCP_ERR_TASK, "inputs: the limit of %s must be above 0", u);
         mcp_compose_name(name, "command_%s", u);
         if (most > 0.0) {
-            mcp_compose_define(c, name, "clamp(clamp(policy_%s, -%.17g, %.17g), last_%s - %.17g, last_%s + %.17g)", u, limit,
-                               limit, u, most, u, most);
+            mcp_compose_define(c, name,
+                               "clamp(clamp(policy_%s, -%.17g, %.17g), last_%s - %.17g, last_%s + %.17g)", u,
+                               limit, limit, u, most, u, most);
         } else {
             mcp_compose_define(c, name, "clamp(policy_%s, -%.17g, %.17g)", u, limit, limit);
         }
@@ -61,7 +65,8 @@ static void known_start(mcp_composer *c, const mcp_system *s, char *known_to)
     for (int i = 0; i < t->known.n; i++) {
         int state = mcp_task_find_state(t, t->known.item[i].name);
         if (state < 0) {
-            mcp_compose_fail(c, MCP_ERR_TASK, "model: known transition of %s, which is not a state", t->known.item[i].name);
+            mcp_compose_fail(c, MCP_ERR_TASK, "model: known transition of %s, which is not a state",
+                             t->known.item[i].name);
             return;
         }
         if (known_to[state]) continue;
@@ -91,7 +96,8 @@ static void known_next(mcp_composer *c, const mcp_system *s, const char *known_t
     }
     for (int i = 0; i < t->known.n; i++) {
         int state = mcp_task_find_state(t, t->known.item[i].name);
-        if (state >= 0 && known_to[state] == 2) mcp_compose_next_at(c, t->state[state], &t->known.item[i].expr);
+        if (state >= 0 && known_to[state] == 2)
+            mcp_compose_next_at(c, t->state[state], &t->known.item[i].expr);
     }
 }
 
@@ -107,14 +113,16 @@ static mcp_status with_observer(mcp_system *s, mcp_error *err)
     mcp_composer    c;
     char            name[MCP_NAME_SIZE];
     mcp_compose_begin(&c, s, err);
-    for (int i = 0; i < t->ny; i++) mcp_compose_input(&c, "%s_%s", t->measured[i].angle ? "raw" : "y", t->state[t->measured[i].state]);
+    for (int i = 0; i < t->ny; i++)
+        mcp_compose_input(&c, "%s_%s", t->measured[i].angle ? "raw" : "y", t->state[t->measured[i].state]);
     for (int i = 0; i < t->ny; i++) {
         const char *q = t->state[t->measured[i].state];
         if (!t->measured[i].angle) continue;
         /* A sensor that wraps: the turn nearest to the sample before. */
         mcp_compose_memory(&c, mcp_compose_name(name, "turned_%s", q), "raw_%s", q);
         mcp_compose_define(&c, mcp_compose_name(name, "turn_%s", q), "raw_%s - turned_%s", q, q);
-        mcp_compose_define(&c, mcp_compose_name(name, "y_%s", q), "turned_%s + atan2(sin(turn_%s), cos(turn_%s))", q, q, q);
+        mcp_compose_define(&c, mcp_compose_name(name, "y_%s", q),
+                           "turned_%s + atan2(sin(turn_%s), cos(turn_%s))", q, q, q);
         mcp_compose_next(&c, mcp_compose_name(name, "turned_%s", q), "y_%s", q);
     }
     last_commands(&c, t);
@@ -144,6 +152,7 @@ mcp_status mcp_controller_compose(mcp_system *s, mcp_error *err)
     mcp_status st = with_observer(s, err);
     if (st == MCP_OK) st = on_true_state(s, err);
     if (st == MCP_OK && mcp_program_params(s->controller) != mcp_program_params(s->policy_true))
-        return mcp_fail(err, MCP_ERR_TASK, "observer: learnable parameters may appear only in the policy and its helpers");
+        return mcp_fail(err, MCP_ERR_TASK,
+                        "observer: learnable parameters may appear only in the policy and its helpers");
     return st;
 }

@@ -4,18 +4,20 @@
 #include <math.h>
 #include <string.h>
 
-/* Analog prototype with poles on a circle of radius w = tan(pi cutoff/2): pairs s^2 + 2 zeta w s + w^2, and s + w when the
- * order is odd; s = (1 - 1/z)/(1 + 1/z). */
+/* Analog prototype with poles on a circle of radius w = tan(pi cutoff/2): pairs s^2 + 2 zeta w s + w^2, and s
+ * + w when the order is odd; s = (1 - 1/z)/(1 + 1/z). */
 int mcp_butterworth(int order, double cutoff, mcp_biquad *section)
 {
     double w = cutoff == 0.5 ? 1.0 : tan(0.5 * M_PI * cutoff); /* tan(pi/4) is not 1 in floating point */
     int    n = 0;
-    if (order % 2) section[n++] = (mcp_biquad){.b0 = w / (1.0 + w), .b1 = w / (1.0 + w), .a1 = (w - 1.0) / (w + 1.0)};
+    if (order % 2)
+        section[n++] = (mcp_biquad){.b0 = w / (1.0 + w), .b1 = w / (1.0 + w), .a1 = (w - 1.0) / (w + 1.0)};
     for (int k = 0; k < order / 2; k++) {
         double zeta = sin(M_PI * (2 * k + 1) / (2.0 * order));
         double d    = 1.0 + 2.0 * zeta * w + w * w;
         double b    = w * w / d;
-        section[n++] = (mcp_biquad){b, 2.0 * b, b, 2.0 * (w * w - 1.0) / d, (1.0 - 2.0 * zeta * w + w * w) / d};
+        section[n++] =
+            (mcp_biquad){b, 2.0 * b, b, 2.0 * (w * w - 1.0) / d, (1.0 - 2.0 * zeta * w + w * w) / d};
     }
     return n;
 }

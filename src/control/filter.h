@@ -9,17 +9,17 @@ typedef struct {
     double b0, b1, b2, a1, a2;
 } mcp_biquad;
 
-/* Digital Butterworth low-pass by the bilinear transform with pre-warped cut-off (a fraction of the Nyquist frequency,
- * 0 < cutoff < 1), as a cascade of (order + 1)/2 sections of unit gain at zero frequency. Returns their number. */
+/* Digital Butterworth low-pass by the bilinear transform with pre-warped cut-off (a fraction of the Nyquist
+ * frequency, 0 < cutoff < 1), as a cascade of (order + 1)/2 sections of unit gain at zero frequency. Returns
+ * their number. */
 int mcp_butterworth(int order, double cutoff, mcp_biquad *section);
 
-/* Kalman filter of one coordinate: n = 2 position and velocity driven by white acceleration held over a sample, n = 3 the
- * same one derivative up (white jerk). Position is measured.
- *   x+ = F x + G w,  w ~ N(0, drive^2)    y = x[0] + r,  r ~ N(0, noise^2)
- * F and Q = G G^T drive^2, n x n row-major. */
+/* Kalman filter of one coordinate: n = 2 position and velocity driven by white acceleration held over a
+ * sample, n = 3 the same one derivative up (white jerk). Position is measured. x+ = F x + G w,  w ~ N(0,
+ * drive^2)    y = x[0] + r,  r ~ N(0, noise^2) F and Q = G G^T drive^2, n x n row-major. */
 void mcp_kalman_model(int n, double ts, double drive, double *F, double *Q);
-/* Iterates the Riccati recursion until it stands still: steady gains, and the covariance after the update (n x n, may be
- * NULL). Returns the number of iterations, 0 when it did not settle. */
+/* Iterates the Riccati recursion until it stands still: steady gains, and the covariance after the update (n
+ * x n, may be NULL). Returns the number of iterations, 0 when it did not settle. */
 int mcp_kalman_steady(int n, double ts, double drive, double noise, double *gain, double *covariance);
 
 #endif

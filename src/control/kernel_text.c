@@ -1,8 +1,9 @@
 /* kernel_text.c - a task's kernel, in words of feature expressions, to the indices mcp_kernel_parse reads.
  *
- *   features [sin(theta), u]     pi(sin(theta), u*cos(theta)) + se   ->   pi(0,2) + se      feature 2: u*cos(theta)
- * An argument equal to a feature's text or name (blanks do not count) is that feature; another becomes a feature of its
- * own, after the task's, so that "se" alone stays on the task's features. */
+ *   features [sin(theta), u]     pi(sin(theta), u*cos(theta)) + se   ->   pi(0,2) + se
+ *     feature 2: u*cos(theta)
+ * An argument equal to a feature's text or name (blanks do not count) is that feature; another becomes a
+ * feature of its own, after the task's, so that "se" alone stays on the task's features. */
 #include <ctype.h>
 #include <string.h>
 
@@ -50,10 +51,12 @@ static int feature_of(mcp_system *s, const char *arg, size_t n, const mcp_expr *
 {
     const mcp_task *t = s->task;
     for (int i = 0; i < s->nf; i++)
-        if (same(arg, n, s->feature_text[i]) || (i < t->features.n && t->features.item[i].name && same(arg, n, t->features.item[i].name)))
+        if (same(arg, n, s->feature_text[i]) ||
+            (i < t->features.n && t->features.item[i].name && same(arg, n, t->features.item[i].name)))
             return i;
     if (s->nf >= MCP_MAX_FEATURE) {
-        mcp_fail(err, MCP_ERR_TASK, "%s:%d: kernel: more than %d features", e->at.file ? e->at.file : "task", e->at.line, MCP_MAX_FEATURE);
+        mcp_fail(err, MCP_ERR_TASK, "%s:%d: kernel: more than %d features", e->at.file ? e->at.file : "task",
+                 e->at.line, MCP_MAX_FEATURE);
         return -1;
     }
     char *copy = mcp_calloc(n + 1, 1);
@@ -68,12 +71,14 @@ static int feature_of(mcp_system *s, const char *arg, size_t n, const mcp_expr *
 
 static mcp_status bad(const mcp_expr *e, const char *at, const char *what, mcp_error *err)
 {
-    return mcp_fail(err, MCP_ERR_TASK, "%s:%d:%d: kernel \"%s\": %s", e->at.file ? e->at.file : "task", e->at.line,
-                    e->at.column + (int)(at - e->text), e->text, what);
+    return mcp_fail(err, MCP_ERR_TASK, "%s:%d:%d: kernel \"%s\": %s", e->at.file ? e->at.file : "task",
+                    e->at.line, e->at.column + (int)(at - e->text), e->text, what);
 }
 
-/* From after "(" to the matching ")": arguments to indices. mp(2; ...) has a degree first; a comma after it does as well. */
-static mcp_status arguments(mcp_system *s, const mcp_expr *e, const char **cursor, int degree, mcp_text *out, mcp_error *err)
+/* From after "(" to the matching ")": arguments to indices. mp(2; ...) has a degree first; a comma after it
+ * does as well. */
+static mcp_status arguments(mcp_system *s, const mcp_expr *e, const char **cursor, int degree, mcp_text *out,
+                            mcp_error *err)
 {
     const char *p = *cursor, *start = p;
     int         depth = 0, count = 0;
@@ -143,8 +148,8 @@ mcp_status mcp_kernel_texts(mcp_system *s, mcp_error *err)
         st = mcp_kernel_parse(&s->kernel[i], s->kernel_text[i], s->nf, t->features.n, &why);
         const mcp_expr *e = t->gp[i].kernel.text ? &t->gp[i].kernel : &plain;
         if (st != MCP_OK)
-            st = mcp_fail(err, st == MCP_ERR_MEMORY ? st : MCP_ERR_TASK, "%s:%d:%d: %.300s", e->at.file ? e->at.file : "task", e->at.line,
-                          e->at.column, why.text);
+            st = mcp_fail(err, st == MCP_ERR_MEMORY ? st : MCP_ERR_TASK, "%s:%d:%d: %.300s",
+                          e->at.file ? e->at.file : "task", e->at.line, e->at.column, why.text);
     }
     return st;
 }

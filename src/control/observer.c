@@ -1,11 +1,12 @@
 /* observer.c - the ONLINE observer as a piece of the controller program.
  *
- * Inputs are the measurements y_NAME; what comes out are definitions named like the states. At the first sample every
- * observer knows what a real one would: the measured position, and velocity 0.
+ * Inputs are the measurements y_NAME; what comes out are definitions named like the states. At the first
+ * sample every observer knows what a real one would: the measured position, and velocity 0.
  *
  *   difference   v = (y - y one sample ago)/Ts, then low-pass sections s:  o = b0 i + s1,
  *                s1+ = b1 i - a1 o + s2,  s2+ = b2 i - a2 o
- *   kalman       per coordinate: r = y - p,  p = p + g1 r,  v = v + g2 r  (a = a + g3 r),  then one step ahead.
+ *   kalman       per coordinate: r = y - p,  p = p + g1 r,  v = v + g2 r  (a = a + g3 r),
+ *     then one step ahead.
  *                Time-varying gains carry the covariance as more memory: it does not depend on data. */
 #include <math.h>
 #include <stdio.h>
@@ -31,7 +32,9 @@ static void difference(const coordinate *k)
         return;
     }
     if (!(o->lowpass < 1.0) || o->order < 1 || o->order > MCP_FILTER_ORDER_MAX) {
-        mcp_compose_fail(k->c, MCP_ERR_TASK, "observer: low-pass of order %d at %g of Nyquist; the order must be 1 to %d and the cut-off below 1",
+        mcp_compose_fail(k->c, MCP_ERR_TASK,
+                         "observer: low-pass of order %d at %g of Nyquist; the order must be 1 to %d and the "
+                         "cut-off below 1",
                          o->order, o->lowpass, MCP_FILTER_ORDER_MAX);
         return;
     }
@@ -54,7 +57,8 @@ static void difference(const coordinate *k)
     }
 }
 
-/* Time-varying gains g1 .. gn from the predicted covariance P, carried from sample to sample. names: cov11_p, gain1_p. */
+/* Time-varying gains g1 .. gn from the predicted covariance P, carried from sample to sample. names: cov11_p,
+ * gain1_p. */
 static void covariance(const coordinate *k, int n, double drive, double R, const double *start)
 {
     double      F[9], Q[9];
@@ -63,20 +67,24 @@ static void covariance(const coordinate *k, int n, double drive, double R, const
     mcp_kalman_model(n, k->s->ts, drive, F, Q);
     for (int i = 1; i <= n; i++)
         for (int j = i; j <= n; j++)
-            mcp_compose_memory(k->c, mcp_compose_name(name, "cov%d%d_%s", i, j, p), "%.17g", i == j ? start[i - 1] : 0.0);
+            mcp_compose_memory(k->c, mcp_compose_name(name, "cov%d%d_%s", i, j, p), "%.17g",
+                               i == j ? start[i - 1] : 0.0);
     for (int i = 1; i <= n; i++)
-        mcp_compose_define(k->c, mcp_compose_name(name, "gain%d_%s", i, p), "cov1%d_%s/(cov11_%s + %.17g)", i, p, p, R);
+        mcp_compose_define(k->c, mcp_compose_name(name, "gain%d_%s", i, p), "cov1%d_%s/(cov11_%s + %.17g)", i,
+                           p, p, R);
     for (int i = 1; i <= n; i++)
         for (int j = i; j <= n; j++)
-            mcp_compose_define(k->c, mcp_compose_name(name, "post%d%d_%s", i, j, p), "cov%d%d_%s - gain%d_%s*cov1%d_%s", i, j, p, i, p, j, p);
+            mcp_compose_define(k->c, mcp_compose_name(name, "post%d%d_%s", i, j, p),
+                               "cov%d%d_%s - gain%d_%s*cov1%d_%s", i, j, p, i, p, j, p);
     /* P+ = F post F^T + Q, written out; F is upper triangular */
     for (int i = 0; i < n; i++)
         for (int j = i; j < n; j++) {
             int used = snprintf(sum, sizeof sum, "%.17g", Q[i * n + j]);
             for (int a = i; a < n; a++)
                 for (int b = j; b < n; b++)
-                    used += snprintf(sum + used, sizeof sum - (size_t)used, " + %.17g*post%d%d_%s", F[i * n + a] * F[j * n + b],
-                                     a < b ? a + 1 : b + 1, a < b ? b + 1 : a + 1, p);
+                    used += snprintf(sum + used, sizeof sum - (size_t)used, " + %.17g*post%d%d_%s",
+                                     F[i * n + a] * F[j * n + b], a < b ? a + 1 : b + 1,
+                                     a < b ? b + 1 : a + 1, p);
             mcp_compose_next(k->c, mcp_compose_name(name, "cov%d%d_%s", i + 1, j + 1, p), "%s", sum);
         }
 }
@@ -91,11 +99,13 @@ static int gains(const coordinate *k, int n, char text[3][MCP_NAME_SIZE])
         return 1;
     }
     double drive = o->drive ? o->drive[k->channel] : 0.0;
-    double noise = o->noise && o->noise[k->channel] > 0.0 ? o->noise[k->channel]
-                                                          : mcp_channel_noise(&k->s->task->measured[k->channel]);
+    double noise = o->noise && o->noise[k->channel] > 0.0
+                       ? o->noise[k->channel]
+                       : mcp_channel_noise(&k->s->task->measured[k->channel]);
     if (!(drive > 0.0) || !(noise > 0.0) || !mcp_kalman_steady(n, k->s->ts, drive, noise, gain, C)) {
         mcp_compose_fail(k->c, MCP_ERR_TASK,
-                         "observer: a Kalman filter for %s needs a drive and a measurement noise above 0 (drive %g, noise %g)",
+                         "observer: a Kalman filter for %s needs a drive and a measurement noise above 0 "
+                         "(drive %g, noise %g)",
                          k->position, drive, noise);
         return 0;
     }
@@ -103,8 +113,8 @@ static int gains(const coordinate *k, int n, char text[3][MCP_NAME_SIZE])
         for (int i = 0; i < n; i++) mcp_compose_name(text[i], "(%.17g)", gain[i]);
         return 1;
     }
-    /* Before the first sample nothing is known of the position; of the rest, what the start distribution and the filter's
-     * own steady spread say. */
+    /* Before the first sample nothing is known of the position; of the rest, what the start distribution and
+     * the filter's own steady spread say. */
     mcp_start_moments(&k->s->task->start, k->s->nx, k->velocity_state, &mean, &variance);
     start[0] = 1e6 * noise * noise;
     start[1] = variance + C[n + 1];
@@ -127,8 +137,10 @@ static void kalman(const coordinate *k)
     mcp_compose_define(k->c, p, "ahead1_%s + %s*surprise_%s", p, g[0], p);
     mcp_compose_define(k->c, v, "ahead2_%s + %s*surprise_%s", p, g[1], p);
     if (n == 3) {
-        mcp_compose_define(k->c, mcp_compose_name(name, "acceleration_%s", p), "ahead3_%s + %s*surprise_%s", p, g[2], p);
-        mcp_compose_next(k->c, mcp_compose_name(name, "ahead1_%s", p), "%s + Ts*(%s + 0.5*Ts*acceleration_%s)", p, v, p);
+        mcp_compose_define(k->c, mcp_compose_name(name, "acceleration_%s", p), "ahead3_%s + %s*surprise_%s",
+                           p, g[2], p);
+        mcp_compose_next(k->c, mcp_compose_name(name, "ahead1_%s", p),
+                         "%s + Ts*(%s + 0.5*Ts*acceleration_%s)", p, v, p);
         mcp_compose_next(k->c, mcp_compose_name(name, "ahead2_%s", p), "%s + Ts*acceleration_%s", v, p);
         mcp_compose_next(k->c, mcp_compose_name(name, "ahead3_%s", p), "acceleration_%s", p);
         return;
@@ -145,7 +157,8 @@ static void custom(mcp_composer *c, const mcp_system *s, char *known_to)
     for (int i = 0; i < o->output.n; i++) {
         int state = mcp_task_find_state(s->task, o->output.item[i].name);
         if (state < 0) {
-            mcp_compose_fail(c, MCP_ERR_TASK, "observer: output %s is not a state of the task", o->output.item[i].name);
+            mcp_compose_fail(c, MCP_ERR_TASK, "observer: output %s is not a state of the task",
+                             o->output.item[i].name);
             return;
         }
         mcp_compose_define_at(c, o->output.item[i].name, &o->output.item[i].expr);

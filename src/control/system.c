@@ -24,7 +24,8 @@ static mcp_status compose_sensor(mcp_system *s, mcp_error *err)
             mcp_compose_define(&c, name, "prev(%s)", seen);
             mcp_compose_name(seen, "%s", name);
         }
-        mcp_compose_output(&c, mcp_compose_name(name, "y_%s", q), "%s + %.17g*noise_%s", seen, mcp_channel_noise(&t->measured[i]), q);
+        mcp_compose_output(&c, mcp_compose_name(name, "y_%s", q), "%s + %.17g*noise_%s", seen,
+                           mcp_channel_noise(&t->measured[i]), q);
     }
     return mcp_compose_end(&c, &s->sensor);
 }
@@ -91,7 +92,8 @@ static int is_difference(const mcp_task *t, int velocity)
     return t->smoother.type == MCP_SMOOTHER_DIFFERENCE;
 }
 
-/* q+ = q + Ts v + Ts/2 d,  v+ = v + d  (v a backward difference: q+ = q + Ts v+);  a plain change: x+ = x + d;  a known state: its expression. */
+/* q+ = q + Ts v + Ts/2 d,  v+ = v + d  (v a backward difference: q+ = q + Ts v+);  a plain change: x+ = x +
+ * d;  a known state: its expression. */
 static mcp_status compose_integrate(mcp_system *s, mcp_error *err)
 {
     const mcp_task *t = s->task;
@@ -107,12 +109,16 @@ static mcp_status compose_integrate(mcp_system *s, mcp_error *err)
         rules += changes + (v >= 0);
         if (rules != 1)
             mcp_compose_fail(&c, MCP_ERR_TASK,
-                             "%s: model: state %s has %d rules for its next value; give it exactly one: as position or velocity in velocities, "
-                             "in changes, or as a known transition", t->file ? t->file : "task", x, rules);
+                             "%s: model: state %s has %d rules for its next value; give it exactly one: as "
+                             "position or velocity in velocities, "
+                             "in changes, or as a known transition",
+                             t->file ? t->file : "task", x, rules);
         mcp_compose_name(name, "next_%s", x);
         if (known) mcp_compose_output_at(&c, name, known);
-        else if (v >= 0 && is_difference(t, v)) mcp_compose_output(&c, name, "%s + Ts*(%s + change_%s)", x, t->state[v], t->state[v]);
-        else if (v >= 0) mcp_compose_output(&c, name, "%s + Ts*%s + 0.5*Ts*change_%s", x, t->state[v], t->state[v]);
+        else if (v >= 0 && is_difference(t, v))
+            mcp_compose_output(&c, name, "%s + Ts*(%s + change_%s)", x, t->state[v], t->state[v]);
+        else if (v >= 0)
+            mcp_compose_output(&c, name, "%s + Ts*%s + 0.5*Ts*change_%s", x, t->state[v], t->state[v]);
         else mcp_compose_output(&c, name, "%s + change_%s", x, x);
     }
     return mcp_compose_end(&c, &s->integrate);
@@ -123,7 +129,8 @@ static mcp_status compose_cost(mcp_system *s, mcp_error *err)
     const mcp_task *t = s->task;
     mcp_composer    c;
     begin(&c, s, err);
-    if (!t->cost.text) mcp_compose_fail(&c, MCP_ERR_TASK, "%s: the task has no cost", t->file ? t->file : "task");
+    if (!t->cost.text)
+        mcp_compose_fail(&c, MCP_ERR_TASK, "%s: the task has no cost", t->file ? t->file : "task");
     else mcp_compose_output_at(&c, "cost_now", &t->cost);
     mcp_compose_output_at(&c, "metric_now", t->metric.text ? &t->metric : &t->cost);
     return mcp_compose_end(&c, &s->cost);
@@ -150,22 +157,28 @@ static mcp_status no_parameters(const mcp_system *s, mcp_error *err)
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         if (mcp_program_params(part[i].p) > 0)
-            return mcp_fail(err, MCP_ERR_TASK, "%s: learnable parameters (param, rbf, mlp) may appear only in the policy, not in the %s",
-                            s->task->file ? s->task->file : "task", part[i].name);
+            return mcp_fail(
+                err, MCP_ERR_TASK,
+                "%s: learnable parameters (param, rbf, mlp) may appear only in the policy, not in the %s",
+                s->task->file ? s->task->file : "task", part[i].name);
     return MCP_OK;
 }
 
 static mcp_status check_sizes(const mcp_task *t, mcp_error *err)
 {
-    if (!(t->rate > 0.0) || !isfinite(t->rate)) return mcp_fail(err, MCP_ERR_TASK, "rate = %g Hz must be above 0", t->rate);
+    if (!(t->rate > 0.0) || !isfinite(t->rate))
+        return mcp_fail(err, MCP_ERR_TASK, "rate = %g Hz must be above 0", t->rate);
     double steps = t->trial * t->rate;
     if (!(steps >= 0.5 && steps < 65535.0))
-        return mcp_fail(err, MCP_ERR_TASK, "a trial of %g s at %g Hz has %g steps; 1 to 65534 are possible", t->trial, t->rate, steps);
-    if (t->nx < 1 || t->nx > MCP_MAX_STATE || t->nu < 1 || t->nu > MCP_MAX_INPUT || t->ny < 1 || t->ny > t->nx || t->ngp < 0 ||
-        t->ngp > t->nx || t->features.n > MCP_MAX_FEATURE)
-        return mcp_fail(err, MCP_ERR_TASK, "task sizes are impossible: %d states, %d inputs, %d measured, %d GPs, %d features",
+        return mcp_fail(err, MCP_ERR_TASK, "a trial of %g s at %g Hz has %g steps; 1 to 65534 are possible",
+                        t->trial, t->rate, steps);
+    if (t->nx < 1 || t->nx > MCP_MAX_STATE || t->nu < 1 || t->nu > MCP_MAX_INPUT || t->ny < 1 ||
+        t->ny > t->nx || t->ngp < 0 || t->ngp > t->nx || t->features.n > MCP_MAX_FEATURE)
+        return mcp_fail(err, MCP_ERR_TASK,
+                        "task sizes are impossible: %d states, %d inputs, %d measured, %d GPs, %d features",
                         t->nx, t->nu, t->ny, t->ngp, t->features.n);
-    if (t->ngp > 0 && t->features.n < 1) return mcp_fail(err, MCP_ERR_TASK, "model: GPs need at least one feature");
+    if (t->ngp > 0 && t->features.n < 1)
+        return mcp_fail(err, MCP_ERR_TASK, "model: GPs need at least one feature");
     return MCP_OK;
 }
 
@@ -191,8 +204,8 @@ mcp_status mcp_system_create(mcp_system **out, const mcp_task *task, mcp_error *
         st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a compiled task");
 
     typedef mcp_status piece(mcp_system *, mcp_error *);
-    piece *const pieces[] = {mcp_kernel_texts, compose_sensor, mcp_controller_compose, compose_actuator, compose_features,
-                             compose_integrate, compose_cost, compose_events};
+    piece *const pieces[] = {mcp_kernel_texts, compose_sensor,    mcp_controller_compose, compose_actuator,
+                             compose_features, compose_integrate, compose_cost,           compose_events};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces && st == MCP_OK; i++) st = pieces[i](s, err);
     if (st == MCP_OK) st = no_parameters(s, err);
     if (st == MCP_OK) *out = s;

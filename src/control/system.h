@@ -5,41 +5,44 @@
  *
  * The controller runs inside every particle, on the plant, and is what is exported: one program.
  *
- * Names an expression may use: the task's constants and Ts everywhere; states and inputs in features, known transitions,
- * prior means, cost, events; in the policy and its helpers a state's name is the observer's estimate of it. A state that
- * the observer cannot know (not measured, no measured position it is the velocity of, no known transition, no output of the
- * user's recurrence) is not a name there. In the user's own observer: y_NAME is the measurement of state NAME (angles
- * unwrapped) and last_NAME the command of input NAME one sample ago (0 at first).
+ * Names an expression may use: the task's constants and Ts everywhere; states and inputs in features, known
+ * transitions, prior means, cost, events; in the policy and its helpers a state's name is the observer's
+ * estimate of it. A state that the observer cannot know (not measured, no measured position it is the
+ * velocity of, no known transition, no output of the user's recurrence) is not a name there. In the user's
+ * own observer: y_NAME is the measurement of state NAME (angles unwrapped) and last_NAME the command of input
+ * NAME one sample ago (0 at first).
  *
- * A known state (th+ = th + u) is carried in the controller from its own commands, delayed as the actuator delays them,
- * from the centre of the start distribution. */
+ * A known state (th+ = th + u) is carried in the controller from its own commands, delayed as the actuator
+ * delays them, from the centre of the start distribution. */
 #ifndef MCP_SYSTEM_H
 #define MCP_SYSTEM_H
 
 #include "program/program.h"
-#include "task/task.h"
+#include "task/task_data.h"
 
 typedef struct {
     const mcp_task *task;      /* borrowed */
     double ts;
     int    steps;              /* T */
     int    nx, nu, ny, nz, nf, ngp;
-    /* Order of outputs is the order of the task's lists. In the controller z is the observed state (nz = nx; a state
-     * the observer does not know is 0), outputs are u[nu] then z[nx]. Sensor: inputs x[nx], e[ny] (standard normals
-     * times nothing: the program scales by the noise), outputs y[ny]; quantisation appears in particles as noise of
-     * std quantum/sqrt(12) added to the sensor's, in the plant as rounding. */
+    /* Order of outputs is the order of the task's lists. In the controller z is the observed state (nz = nx;
+     * a state the observer does not know is 0), outputs are u[nu] then z[nx]. Sensor: inputs x[nx], e[ny]
+     * (standard normals times nothing: the program scales by the noise), outputs y[ny]; quantisation appears
+     * in particles as noise of std quantum/sqrt(12) added to the sensor's, in the plant as rounding. */
     mcp_program *sensor;       /* in x[nx], e[ny]       out y[ny]      memory: delay lines            */
     mcp_program *controller;   /* in y[ny]              out u[nu], z[nx]                              */
-    mcp_program *policy_true;  /* in x[nx]              out u[nu], z[nx] = x: MC-PILCO's particles; same theta */
+    mcp_program
+        *policy_true; /* in x[nx]              out u[nu], z[nx] = x: MC-PILCO's particles; same theta */
     mcp_program *actuator;     /* in u[nu]              out u applied[nu]; memory: delay lines        */
-    mcp_program *features;     /* in x[nx], u[nu]       out f[nf] (features, then pi basis functions), prior mean[ngp] */
+    mcp_program
+        *features; /* in x[nx], u[nu]       out f[nf] (features, then pi basis functions), prior mean[ngp] */
     mcp_program *integrate;    /* in x[nx], u[nu], d[ngp]  out x'[nx]                                 */
     mcp_program *cost;         /* in x[nx], u[nu]       out c, metric (= c when the task has none)    */
     mcp_program *events;       /* in x[nx], u[nu]       out success, limit_1 .. limit_n (0 or 1)      */
     mcp_kernel **kernel;       /* per GP, over the nf features                                        */
     char       **kernel_text;  /* per GP, in feature indices, as mcp_kernel_parse got it              */
     char       **feature_text; /* nf expressions                                                      */
-    int          white_noise;  /* 1: the GPs' noise is white, whatever the task says (an algorithm's own models)  */
+    int white_noise; /* 1: the GPs' noise is white, whatever the task says (an algorithm's own models)  */
     char        *observed;     /* [nx] 1: the controller has an estimate of this state                */
 } mcp_system;
 

@@ -1,4 +1,5 @@
-/* estimate.h - OFFLINE state estimation: it may look ahead. Recorded measurements -> smoothed states -> GP data. */
+/* estimate.h - OFFLINE state estimation: it may look ahead. Recorded measurements -> smoothed states -> GP
+ * data. */
 #ifndef MCP_ESTIMATE_H
 #define MCP_ESTIMATE_H
 
@@ -11,26 +12,34 @@ typedef struct {
     int     first, count;  /* samples first .. first+count-1 of the trial have an estimate */
     int     nx;
     double *state;         /* [count][nx] */
-    double *change_std;    /* [ngp] standard deviation of the error in each GP's target that the smoother itself expects
-                              (from the sensor noise); the GP noise floor is derived from it. 0 = unknown */
-    double *lag;           /* [ngp][MCP_NOISE_BAND + 1] correlation of that error with the one k samples later; lag 0 is 1 */
+    double
+        *change_std; /* [ngp] standard deviation of the error in each GP's target that the smoother itself
+                        expects (from the sensor noise); the GP noise floor is derived from it. 0 = unknown */
+    double *lag; /* [ngp][MCP_NOISE_BAND + 1] correlation of that error with the one k samples later; lag 0 is
+                    1 */
     int     refined;       /* 1: velocities are those at the samples, see mcp_refine_states */
 } mcp_states;
 
 mcp_status mcp_estimate_states(mcp_states **out, const mcp_system *s, const mcp_trial *t, mcp_error *err);
 void       mcp_states_free(mcp_states *s);
 
-/* Features [count][nf] and prior means [count][ngp] at every state, with the input applied from that sample on. */
-mcp_status mcp_estimate_features(const mcp_system *s, const mcp_trial *t, mcp_states *z, double *X, double *prior, mcp_error *err);
-/* A central difference is the velocity at the sample plus a quarter of how much the acceleration changes there:
- *   (q(t+1) - q(t-1))/(2 Ts) = v(t) + (c(t) - c(t-1))/4,      c(t) the velocity's change over the sample from t on.
- * With changes [count][ngp] that a first model predicts for z's states, the velocities are freed from it. One sample fewer. */
-mcp_status mcp_refine_states(mcp_states **out, const mcp_system *s, const mcp_states *z, const double *change, mcp_error *err);
+/* Features [count][nf] and prior means [count][ngp] at every state, with the input applied from that sample
+ * on. */
+mcp_status mcp_estimate_features(const mcp_system *s, const mcp_trial *t, mcp_states *z, double *X,
+                                 double *prior, mcp_error *err);
+/* A central difference is the velocity at the sample plus a quarter of how much the acceleration changes
+ * there:
+ *   (q(t+1) - q(t-1))/(2 Ts) = v(t) + (c(t) - c(t-1))/4,
+ *     c(t) the velocity's change over the sample from t on.
+ * With changes [count][ngp] that a first model predicts for z's states, the velocities are freed from it.
+ * One sample fewer. */
+mcp_status mcp_refine_states(mcp_states **out, const mcp_system *s, const mcp_states *z, const double *change,
+                             mcp_error *err);
 /* 1: this task's velocities are central differences and are to be refined. */
 int mcp_refinable(const mcp_system *s);
 
-/* GP pairs of all trials: X [n][nf] features of (state, applied input), Y [ngp][n] changes minus prior mean. Features with
- * prev() see the trial's own sequence; pairs never cross trials. */
+/* GP pairs of all trials: X [n][nf] features of (state, applied input), Y [ngp][n] changes minus prior mean.
+ * Features with prev() see the trial's own sequence; pairs never cross trials. */
 typedef struct {
     int     n, nf, ngp;
     double *X, *Y;

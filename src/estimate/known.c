@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "math/arena.h"
-#include "plant/plant.h"
+#include "plant/plant_handle.h"
 
 static int find_known(const mcp_task *t, int *known)
 {
@@ -18,7 +18,8 @@ static int find_known(const mcp_task *t, int *known)
     return n;
 }
 
-mcp_status mcp_estimate_known(const mcp_system *system, const mcp_trial *t, mcp_states *s, double *head, mcp_error *err)
+mcp_status mcp_estimate_known(const mcp_system *system, const mcp_trial *t, mcp_states *s, double *head,
+                              mcp_error *err)
 {
     const mcp_task    *task = system->task;
     const mcp_program *p = system->integrate;
@@ -26,12 +27,14 @@ mcp_status mcp_estimate_known(const mcp_system *system, const mcp_trial *t, mcp_
     double             value[MCP_MAX_STATE];
 
     if (!s->count || (!n && !head)) return MCP_OK;
-    size_t  in = (size_t)mcp_program_inputs(p), mem = (size_t)mcp_program_memory(p), out = (size_t)mcp_program_outputs(p);
+    size_t in = (size_t)mcp_program_inputs(p), mem = (size_t)mcp_program_memory(p),
+           out = (size_t)mcp_program_outputs(p);
     double *block = mcp_calloc(in + mem + out + mcp_program_work(p) + 1, sizeof *block);
     if (!block) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory estimating the states of a trial");
     double *memory = block + in, *next = memory + mem, *work = next + out;
 
-    mcp_start_mean(task, t->explored && task->explore.start.parts ? &task->explore.start : &task->start, value);
+    mcp_start_mean(task, t->explored && task->explore.start.parts ? &task->explore.start : &task->start,
+                   value);
     for (int k = 0; k < s->first + s->count; k++) {
         double *x = block; /* rows before the first estimate are scratch when nobody wants them */
         if (k >= s->first) x = s->state + (size_t)(k - s->first) * (size_t)nx;

@@ -1,5 +1,6 @@
-/* pairs.c - smoothed states -> GP data: f(x(t), u(t)), the input as the smoother mixes it, and x_g(t+1) - x_g(t) minus the prior mean, for every pair of
- * neighbouring samples of every trial. Features with memory run through the trial from its first sample. */
+/* pairs.c - smoothed states -> GP data: f(x(t), u(t)), the input as the smoother mixes it, and x_g(t+1) -
+ * x_g(t) minus the prior mean, for every pair of neighbouring samples of every trial. Features with memory
+ * run through the trial from its first sample. */
 #include <math.h>
 #include <string.h>
 
@@ -18,13 +19,15 @@ static size_t layout(mcp_pairs *p, char *mem)
 }
 
 typedef struct {
-    double *in, *mem, *out, *work, *head; /* of the features program; head: states before the first estimate */
+    double *in, *mem, *out, *work,
+        *head; /* of the features program; head: states before the first estimate */
 } scratch;
 
 static mcp_status scratch_create(scratch *w, const mcp_system *s, int head, mcp_error *err)
 {
     const mcp_program *p = s->features;
-    size_t in = (size_t)mcp_program_inputs(p), mem = (size_t)mcp_program_memory(p), out = (size_t)mcp_program_outputs(p);
+    size_t in = (size_t)mcp_program_inputs(p), mem = (size_t)mcp_program_memory(p),
+           out = (size_t)mcp_program_outputs(p);
     size_t work = mcp_program_work(p);
     w->in = mcp_calloc(in + mem + out + work + (size_t)head * (size_t)s->nx + 1, sizeof(double));
     if (!w->in) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the model's data");
@@ -35,10 +38,10 @@ static mcp_status scratch_create(scratch *w, const mcp_system *s, int head, mcp_
     return MCP_OK;
 }
 
-/* Which linear mean of neighbouring inputs belongs to a smoothed change. Central differences of positions give
- *   v(t+1) - v(t) = Ts (a(t-1) + 2 a(t) + a(t+1))/4        with a the acceleration over each sample,
- * so the change answers to the same mean of the inputs. Paired with u(t) alone, a switching input would seem to have half of
- * its gain (or, seen from the policy, to act a sample early). */
+/* Which linear mean of neighbouring inputs belongs to a smoothed change. Central differences of positions
+ * give v(t+1) - v(t) = Ts (a(t-1) + 2 a(t) + a(t+1))/4        with a the acceleration over each sample, so
+ * the change answers to the same mean of the inputs. Paired with u(t) alone, a switching input would seem to
+ * have half of its gain (or, seen from the policy, to act a sample early). */
 static void matched_input(const mcp_system *s, const mcp_trial *t, int k, int matched, double *u)
 {
     size_t nu = (size_t)s->nu;
@@ -49,10 +52,12 @@ static void matched_input(const mcp_system *s, const mcp_trial *t, int k, int ma
     }
 }
 
-static mcp_status add_trial(mcp_pairs *p, int at, const mcp_system *s, const mcp_trial *t, mcp_states *z, scratch *w, mcp_error *err)
+static mcp_status add_trial(mcp_pairs *p, int at, const mcp_system *s, const mcp_trial *t, mcp_states *z,
+                            scratch *w, mcp_error *err)
 {
     size_t     nx = (size_t)s->nx;
-    int        matched = s->task->smoother.type == MCP_SMOOTHER_CENTRAL && s->task->smoother.match_inputs && z->first > 0 && !z->refined;
+    int matched = s->task->smoother.type == MCP_SMOOTHER_CENTRAL && s->task->smoother.match_inputs &&
+                  z->first > 0 && !z->refined;
     mcp_status st = mcp_estimate_known(s, t, z, w->head, err);
     if (st != MCP_OK) return st;
     for (int k = 0; k < z->first + z->count - 1; k++) {
@@ -67,15 +72,19 @@ static mcp_status add_trial(mcp_pairs *p, int at, const mcp_system *s, const mcp
             int    i = s->task->gp[g].state;
             double change = x[nx + (size_t)i] - x[i] - w->out[p->nf + g];
             if (!isfinite(change))
-                return mcp_fail(err, MCP_ERR_NUMERIC, "the change of %s at sample %d is not finite; look at the trial's measurements "
-                                "and at the prior mean", s->task->state[i], k);
+                return mcp_fail(
+                    err, MCP_ERR_NUMERIC,
+                    "the change of %s at sample %d is not finite; look at the trial's measurements "
+                    "and at the prior mean",
+                    s->task->state[i], k);
             p->Y[(size_t)g * (size_t)p->n + (size_t)(at + j)] = change;
         }
     }
     return MCP_OK;
 }
 
-mcp_status mcp_estimate_features(const mcp_system *s, const mcp_trial *t, mcp_states *z, double *X, double *prior, mcp_error *err)
+mcp_status mcp_estimate_features(const mcp_system *s, const mcp_trial *t, mcp_states *z, double *X,
+                                 double *prior, mcp_error *err)
 {
     size_t     nx = (size_t)s->nx, nf = (size_t)s->nf, ngp = (size_t)s->ngp;
     scratch    w = {0};
@@ -95,8 +104,8 @@ mcp_status mcp_estimate_features(const mcp_system *s, const mcp_trial *t, mcp_st
     return st;
 }
 
-mcp_status mcp_estimate_pairs(mcp_pairs **out, const mcp_system *s, int trials, mcp_trial *const *trial, mcp_states *const *states,
-                              mcp_error *err)
+mcp_status mcp_estimate_pairs(mcp_pairs **out, const mcp_system *s, int trials, mcp_trial *const *trial,
+                              mcp_states *const *states, mcp_error *err)
 {
     mcp_pairs  size = {.nf = s->nf, .ngp = s->ngp};
     scratch    w = {0};

@@ -1,7 +1,9 @@
 /* rts.c - Kalman filter forwards, Rauch-Tung-Striebel backwards, for x = (position, velocity):
  *   x+ = F x + G a,  a ~ N(0, drive^2),  F = [1 ts; 0 1],  G = [ts^2/2; ts]      q = x_1 + e,  e ~ N(0, r^2)
- *   backwards: J = P F^T (P-)^-1,  x_s = x + J (x_s+ - F x),  P_s = P + J (P_s+ - P-) J^T,  Cov(x_s+, x_s) = P_s+ J^T
- * so the error of the change x_s+ - x_s has covariance P_s+ + P_s - P_s+ J^T - J P_s+. Symmetric 2x2: (11, 12, 22). */
+ *   backwards: J = P F^T (P-)^-1,  x_s = x + J (x_s+ - F x),  P_s = P + J (P_s+ - P-) J^T,
+ *     Cov(x_s+, x_s) = P_s+ J^T
+ * so the error of the change x_s+ - x_s has covariance P_s+ + P_s - P_s+ J^T - J P_s+. Symmetric 2x2:
+ * (11, 12, 22). */
 #include <math.h>
 
 #include "estimate/smooth.h"
@@ -66,13 +68,13 @@ static back first_back(double q0, double ts, double drive, double r)
 {
     double h = 0.5 * ts * ts, s = h * h * drive * drive + r * r, gain = h * drive * drive / s;
     double rest = drive * drive * r * r / s;                     /* variance of a that is left */
-    back   b = {1.0 - h * gain, -ts + h * ts * gain, ts * gain, 1.0 - ts * ts * gain, h * h * rest, -h * ts * rest, ts * ts * rest,
-                h * gain * q0, -ts * gain * q0};
+    back b = {1.0 - h * gain, -ts + h * ts * gain, ts * gain,     1.0 - ts * ts * gain, h * h * rest,
+              -h * ts * rest, ts * ts * rest,      h * gain * q0, -ts * gain * q0};
     return b;
 }
 
-void mcp_rts(int n, const double *q, double ts, double drive, double r, double *position, double *velocity, double change[2],
-             double *work)
+void mcp_rts(int n, const double *q, double ts, double drive, double r, double *position, double *velocity,
+             double change[2], double *work)
 {
     change[0] = change[1] = 0.0;
     if (n < 1) return;

@@ -21,8 +21,8 @@ size_t mcp_filtfilt_work(int n, int order)
     return (size_t)n + 6 * ((size_t)order + 1);
 }
 
-/* One pass in place (direct form II transposed), from the state a constant x[0] would have left. All sections have unit gain
- * at zero frequency, so that constant is the same in front of each. */
+/* One pass in place (direct form II transposed), from the state a constant x[0] would have left. All sections
+ * have unit gain at zero frequency, so that constant is the same in front of each. */
 static void pass(int sections, const mcp_biquad *s, int n, double *x, int step)
 {
     for (int j = 0; j < sections; j++) {
@@ -54,8 +54,9 @@ void mcp_filtfilt(int order, double cutoff, int n, const double *q, double *y, d
     memcpy(y, work + pad, (size_t)n * sizeof *y);
 }
 
-/* Fit over q[0 .. 2m], evaluated at s (in samples from the middle). The polynomials orthogonal on -m .. m follow
- * p_{k+1}(s) = s p_k(s) - (|p_k|^2/|p_{k-1}|^2) p_{k-1}(s); the fit is sum_k <q, p_k>/|p_k|^2 p_k(s). */
+/* Fit over q[0 .. 2m], evaluated at s (in samples from the middle). The polynomials orthogonal on -m .. m
+ * follow p_{k+1}(s) = s p_k(s) - (|p_k|^2/|p_{k-1}|^2) p_{k-1}(s); the fit is sum_k <q, p_k>/|p_k|^2 p_k(s).
+ */
 static void fit(int order, int m, const double *q, double s, double *value, double *slope)
 {
     double b[32] = {0.0}, norm_before = 0.0;

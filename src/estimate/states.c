@@ -1,7 +1,7 @@
 /* states.c - recorded measurements of a trial -> its states, looking both ways.
- * A state comes from its own sensor (smoothed), or as the derivative of the position it is the velocity of, or from its
- * known transition and the applied inputs. Sensor delays are undone first: sample k of a channel with delay d is the
- * measurement of sample k + d. */
+ * A state comes from its own sensor (smoothed), or as the derivative of the position it is the velocity of,
+ * or from its known transition and the applied inputs. Sensor delays are undone first: sample k of a channel
+ * with delay d is the measurement of sample k + d. */
 #include <math.h>
 #include <string.h>
 
@@ -17,9 +17,9 @@ typedef struct {
     origin            from[MCP_MAX_STATE];
     int               channel[MCP_MAX_STATE]; /* sensor of the state, or of its position */
     int               n;                      /* samples after the delays are undone     */
-    int               drop, drop_last;        /* samples without an estimate at the beginning and at the end */
+    int drop, drop_last; /* samples without an estimate at the beginning and at the end */
     double           *value, *slope;          /* [ny][n] */
-    double           *change_value, *change_slope; /* [ny] expected error of one-sample changes, 0 = unknown */
+    double *change_value, *change_slope; /* [ny] expected error of one-sample changes, 0 = unknown */
     double           *q, *work;
 } estimator;
 
@@ -54,16 +54,22 @@ static mcp_status find_origins(estimator *e, mcp_error *err)
         } else if (position >= 0 && (e->channel[i] = channel_of(t, position)) >= 0) {
             e->from[i] = FROM_DERIVATIVE;
             if (t->smoother.type == MCP_SMOOTHER_NONE || t->smoother.type == MCP_SMOOTHER_TRAPEZOID)
-                return mcp_fail(err, MCP_ERR_TASK, "%s: smoother %s cannot tell %s: measure it, or choose a smoother that "
-                                "differentiates %s (central-difference, butterworth, savitzky-golay, kalman)", t->file,
-                                t->smoother.type == MCP_SMOOTHER_NONE ? "none" : "trapezoid", t->state[i], t->state[position]);
-            if (t->smoother.type == MCP_SMOOTHER_CENTRAL || t->smoother.type == MCP_SMOOTHER_BUTTERWORTH) e->drop = e->drop_last = 1;
+                return mcp_fail(err, MCP_ERR_TASK,
+                                "%s: smoother %s cannot tell %s: measure it, or choose a smoother that "
+                                "differentiates %s (central-difference, butterworth, savitzky-golay, kalman)",
+                                t->file, t->smoother.type == MCP_SMOOTHER_NONE ? "none" : "trapezoid",
+                                t->state[i], t->state[position]);
+            if (t->smoother.type == MCP_SMOOTHER_CENTRAL || t->smoother.type == MCP_SMOOTHER_BUTTERWORTH)
+                e->drop = e->drop_last = 1;
             if (t->smoother.type == MCP_SMOOTHER_DIFFERENCE) e->drop = 1;
         } else if (is_known(t, i)) {
             e->from[i] = FROM_KNOWN;
         } else {
-            return mcp_fail(err, MCP_ERR_TASK, "%s: state %s cannot be estimated: it is not measured, not the velocity of a "
-                            "measured position in model.velocities, and model.known gives no transition for it", t->file, t->state[i]);
+            return mcp_fail(
+                err, MCP_ERR_TASK,
+                "%s: state %s cannot be estimated: it is not measured, not the velocity of a "
+                "measured position in model.velocities, and model.known gives no transition for it",
+                t->file, t->state[i]);
         }
     }
     return MCP_OK;
@@ -100,8 +106,8 @@ static void smooth(const estimator *e, int n, const double *q, double *value, do
 
 enum { IMPULSE = 257 }; /* samples of the impulse response: long after every sensible filter's memory */
 
-/* Noise gain of one-sample changes: white noise of deviation 1 in the measurements gives the change of a linear,
- * time-invariant estimate the deviation sqrt(sum of its squared impulse response). */
+/* Noise gain of one-sample changes: white noise of deviation 1 in the measurements gives the change of a
+ * linear, time-invariant estimate the deviation sqrt(sum of its squared impulse response). */
 static void noise_gain(const estimator *e, double *value, double *slope)
 {
     double *q = e->q, *y = q + IMPULSE, *v = y + IMPULSE;
@@ -134,10 +140,14 @@ static mcp_status smooth_channels(estimator *e, const mcp_trial *t, mcp_error *e
             e->change_slope[i] = r * gain_slope;
             continue;
         }
-        double change[2], noise = s->noise && s->noise[i] > 0.0 ? s->noise[i] : r, drive = s->drive ? s->drive[i] : 0.0;
+        double change[2], noise = s->noise && s->noise[i] > 0.0 ? s->noise[i] : r,
+                          drive = s->drive ? s->drive[i] : 0.0;
         if (!(noise > 0.0) || !(drive > 0.0))
-            return mcp_fail(err, MCP_ERR_TASK, "%s: the Kalman smoother needs a drive and a noise above 0 for %s; give smoother.noise, or "
-                            "the channel its noise or quantum", task->file, c->name);
+            return mcp_fail(
+                err, MCP_ERR_TASK,
+                "%s: the Kalman smoother needs a drive and a noise above 0 for %s; give smoother.noise, or "
+                "the channel its noise or quantum",
+                task->file, c->name);
         mcp_rts(e->n, e->q, e->s->ts, drive, noise, value, slope, change, e->work);
         e->change_value[i] = change[0];
         e->change_slope[i] = change[1];
@@ -150,10 +160,13 @@ static void follow_velocities(estimator *e)
 {
     const mcp_task *t = e->s->task;
     for (int g = 0; g < t->ngp; g++) {
-        int position = t->gp[g].kind == MCP_GP_VELOCITY ? channel_of(t, t->gp[g].position) : -1, velocity = channel_of(t, t->gp[g].state);
+        int position = t->gp[g].kind == MCP_GP_VELOCITY ? channel_of(t, t->gp[g].position) : -1,
+            velocity = channel_of(t, t->gp[g].state);
         if (position < 0 || velocity < 0) continue;
-        double *value = e->value + (size_t)position * (size_t)e->n, *v = e->value + (size_t)velocity * (size_t)e->n;
-        double  r = deviation(&t->measured[position]), least = e->s->ts * deviation(&t->measured[velocity]) / sqrt(2.0);
+        double *value = e->value + (size_t)position * (size_t)e->n,
+               *v = e->value + (size_t)velocity * (size_t)e->n;
+        double r = deviation(&t->measured[position]),
+               least = e->s->ts * deviation(&t->measured[velocity]) / sqrt(2.0);
         if (!(r > 0.0)) continue;
         memcpy(e->q, value, (size_t)e->n * sizeof *value);
         mcp_trapezoid(e->n, e->q, v, e->s->ts, r, fmax(least, 1e-3 * r), value, e->work);
@@ -162,13 +175,13 @@ static void follow_velocities(estimator *e)
 
 /* How the errors of neighbouring changes hang together. Central differences, for white sensor noise n:
  *   (n(t+2) - n(t+1) - n(t) + n(t-1))/(2 Ts)
- * States that are measured directly are left white: their n(t+1) - n(t) is small beside what the noise of the measured features does to
- * a change, and that is white. Smoothers with a long memory are too: what they take out of the noise they take out of the signal
- * as well, and nothing should rely on that. */
+ * States that are measured directly are left white: their n(t+1) - n(t) is small beside what the noise of the
+ * measured features does to a change, and that is white. Smoothers with a long memory are too: what they take
+ * out of the noise they take out of the signal as well, and nothing should rely on that. */
 static void fill_lag(const estimator *e, int state, double *lag)
 {
     static const double none[] = {1, 0, 0, 0}, central[] = {1, -0.25, -0.5, 0.25};
-    int                 differences = e->s->task->smoother.type == MCP_SMOOTHER_CENTRAL && e->from[state] == FROM_DERIVATIVE;
+    int differences = e->s->task->smoother.type == MCP_SMOOTHER_CENTRAL && e->from[state] == FROM_DERIVATIVE;
     memcpy(lag, differences ? central : none, sizeof none);
 }
 
@@ -225,7 +238,8 @@ mcp_status mcp_estimate_states(mcp_states **out, const mcp_system *s, const mcp_
 
     *out = NULL;
     if ((st = find_origins(&e, err)) != MCP_OK) return st;
-    for (int i = 0; i < task->ny; i++) delay = task->measured[i].delay > delay ? task->measured[i].delay : delay;
+    for (int i = 0; i < task->ny; i++)
+        delay = task->measured[i].delay > delay ? task->measured[i].delay : delay;
     e.n = t->samples > delay ? t->samples - delay : 0;
     if (task->smoother.type == MCP_SMOOTHER_SAVGOL && !savgol_window(&task->smoother, e.n)) e.n = 0;
     size.first = e.drop;
@@ -259,11 +273,15 @@ int mcp_refinable(const mcp_system *s)
     return 0;
 }
 
-mcp_status mcp_refine_states(mcp_states **out, const mcp_system *s, const mcp_states *z, const double *change, mcp_error *err)
+mcp_status mcp_refine_states(mcp_states **out, const mcp_system *s, const mcp_states *z, const double *change,
+                             mcp_error *err)
 {
     const mcp_task *t = s->task;
     size_t          nx = (size_t)s->nx, ngp = (size_t)s->ngp;
-    mcp_states      size = {.nx = s->nx, .first = z->first + 1, .count = z->count > 1 ? z->count - 1 : 0, .refined = 1};
+    mcp_states size = {.nx = s->nx,
+                       .first = z->first + 1,
+                       .count = z->count > 1 ? z->count - 1 : 0,
+                       .refined = 1};
     void           *block = NULL;
     mcp_status      st = mcp_block_alloc(&block, layout_states(&size, s->ngp, NULL), err);
     *out = NULL;
@@ -275,7 +293,8 @@ mcp_status mcp_refine_states(mcp_states **out, const mcp_system *s, const mcp_st
     for (size_t g = 0; g < ngp; g++) {
         int i = t->gp[g].state;
         if (t->gp[g].kind != MCP_GP_VELOCITY || channel_of(t, i) >= 0) continue;
-        for (size_t k = 0; k < (size_t)size.count; k++) size.state[k * nx + (size_t)i] -= 0.25 * (change[(k + 1) * ngp + g] - change[k * ngp + g]);
+        for (size_t k = 0; k < (size_t)size.count; k++)
+            size.state[k * nx + (size_t)i] -= 0.25 * (change[(k + 1) * ngp + g] - change[k * ngp + g]);
     }
     *out  = block;
     **out = size;

@@ -4,14 +4,15 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/run.h"
+#include "learn/run_folder.h"
 #include "math/arena.h"
 
 #define TWO_PI 6.283185307179586476925286766559
 
 struct mcp_controller {
     mcp_run *run;
-    double  *theta, *in, *out, *work, *memory, *trying, *before, *last; /* before: measurements, last: commands one sample ago */
+    double *theta, *in, *out, *work, *memory, *trying, *before,
+        *last; /* before: measurements, last: commands one sample ago */
     int      slots, started;
 };
 
@@ -24,10 +25,13 @@ mcp_status mcp_controller_load(mcp_controller **out, const char *run_folder, int
     if (st != MCP_OK) return st;
     mcp_run_item   *it = mcp_run_trial(r, trial ? trial : mcp_run_trials(r));
     mcp_controller *c = it ? mcp_calloc(1, sizeof *c) : NULL;
-    if (!it) st = mcp_fail(err, MCP_ERR_ARG, "%s has no policy of trial %d; it has %d", run_folder, trial, mcp_run_trials(r));
+    if (!it)
+        st = mcp_fail(err, MCP_ERR_ARG, "%s has no policy of trial %d; it has %d", run_folder, trial,
+                      mcp_run_trials(r));
     else if (c) {
         const mcp_program *p = r->system->controller;
-        size_t             ny = (size_t)r->system->ny, nu = (size_t)r->system->nu, no = (size_t)mcp_program_outputs(p), m = (size_t)mcp_program_memory(p);
+        size_t ny = (size_t)r->system->ny, nu = (size_t)r->system->nu, no = (size_t)mcp_program_outputs(p),
+               m = (size_t)mcp_program_memory(p);
         size_t             n = 2 * ny + nu + no + 2 * m + mcp_program_work(p);
         c->theta = it->theta; /* the run owns it */
         c->run   = r;
@@ -62,7 +66,8 @@ void mcp_controller_free(mcp_controller *c)
 void mcp_controller_describe(const mcp_controller *c, mcp_controller_info *info)
 {
     const mcp_system *s = c->run->system;
-    *info = (mcp_controller_info){.rate = s->task->rate, .measured = s->ny, .commands = s->nu, .states = s->nx};
+    *info =
+        (mcp_controller_info){.rate = s->task->rate, .measured = s->ny, .commands = s->nu, .states = s->nx};
 }
 
 const char *mcp_controller_measured_name(const mcp_controller *c, int i)
@@ -103,7 +108,7 @@ int mcp_controller_step(mcp_controller *c, const double *measured, double *comma
     }
     for (int i = 0; i < s->nu; i++) {
         const mcp_task_input *u = &s->task->input[i];
-        double                v = good ? fmin(fmax(c->out[i], -u->limit), u->limit) : 0, most = u->slew * s->ts;
+        double v = good ? fmin(fmax(c->out[i], -u->limit), u->limit) : 0, most = u->slew * s->ts;
         if (good && u->slew > 0) v = fmin(fmax(v, c->last[i] - most), c->last[i] + most);
         command[i] = v;
     }

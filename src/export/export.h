@@ -1,6 +1,7 @@
 /* export.h - observer and policy of a trial as files that need nothing of us.
  *
- *   PREFIX.h PREFIX.c        C99, static memory, libm only: PREFIX_reset, PREFIX_control (and PREFIX_step, the bare program)
+ *   PREFIX.h PREFIX.c        C99, static memory, libm only: PREFIX_reset, PREFIX_control (and PREFIX_step,
+ *     the bare program)
  *   PREFIX_selftest.c        runs recorded trials through it and compares; exit code 0 = as recorded
  *   Makefile                 make check
  *   PREFIX.py                the same controller in Python, standard library only; run it to self-test
@@ -8,7 +9,7 @@
 #ifndef MCP_EXPORT_H
 #define MCP_EXPORT_H
 
-#include "learn/run.h"
+#include "learn/run_folder.h"
 
 typedef struct {
     const char *prefix; /* a C name */
@@ -22,7 +23,7 @@ typedef struct {
     double           tolerance;                /* of the self-test, in units of each command's limit */
 } mcp_export_info;
 
-mcp_status mcp_export_controller(const mcp_run *r, const mcp_run_item *it, const char *folder, const mcp_export_settings *s,
-                                 mcp_export_info *info, mcp_error *err);
+mcp_status mcp_export_controller(const mcp_run *r, const mcp_run_item *it, const char *folder,
+                                 const mcp_export_settings *s, mcp_export_info *info, mcp_error *err);
 
 #endif

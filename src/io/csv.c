@@ -24,7 +24,8 @@ static void restore_locale(locale_t before)
     freelocale(c);
 }
 
-mcp_status mcp_csv_write(const char *path, int columns, const char *const *name, int rows, const double *value, mcp_error *err)
+mcp_status mcp_csv_write(const char *path, int columns, const char *const *name, int rows,
+                         const double *value, mcp_error *err)
 {
     mcp_text t = {0};
     locale_t before = plain_locale();
@@ -83,11 +84,15 @@ static mcp_status read_header(mcp_csv *c, place *w, char *line, mcp_error *err)
     if (!c->name) return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while reading it", w->path);
     for (char *rest = line; rest;) {
         char *field = next_field(w, &rest);
-        if (!*field) return mcp_fail(err, MCP_ERR_IO, "%s:%d: column %d of the header has no name", w->path, w->line, c->columns + 1);
+        if (!*field)
+            return mcp_fail(err, MCP_ERR_IO, "%s:%d: column %d of the header has no name", w->path, w->line,
+                            c->columns + 1);
         if (mcp_csv_find(c, field) >= 0)
-            return mcp_fail(err, MCP_ERR_IO, "%s:%d: the header names \"%.60s\" twice", w->path, w->line, field);
+            return mcp_fail(err, MCP_ERR_IO, "%s:%d: the header names \"%.60s\" twice", w->path, w->line,
+                            field);
         c->name[c->columns] = mcp_strdup(field);
-        if (!c->name[c->columns++]) return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while reading it", w->path);
+        if (!c->name[c->columns++])
+            return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while reading it", w->path);
     }
     return MCP_OK;
 }
@@ -96,15 +101,16 @@ static mcp_status read_row(mcp_csv *c, const place *w, char *line, mcp_error *er
 {
     int fields = count_fields(line, w->separator);
     if (fields != c->columns)
-        return mcp_fail(err, MCP_ERR_IO, "%s:%d: %d fields where the header has %d", w->path, w->line, fields, c->columns);
+        return mcp_fail(err, MCP_ERR_IO, "%s:%d: %d fields where the header has %d", w->path, w->line, fields,
+                        c->columns);
     double *row = c->value + (size_t)c->rows * (size_t)c->columns;
     int     column = 0;
     for (char *rest = line; rest; column++) {
         char *field = next_field(w, &rest), *end = field;
         row[column] = *field ? strtod(field, &end) : NAN;
         if (*end)
-            return mcp_fail(err, MCP_ERR_IO, "%s:%d: \"%.60s\" in column %s is not a number", w->path, w->line, field,
-                            c->name[column]);
+            return mcp_fail(err, MCP_ERR_IO, "%s:%d: \"%.60s\" in column %s is not a number", w->path,
+                            w->line, field, c->name[column]);
     }
     c->rows++;
     return MCP_OK;
@@ -129,13 +135,16 @@ static mcp_status read_lines(mcp_csv *c, const char *path, char *text, mcp_error
             return st;
         }
     }
-    return c->name ? MCP_OK : mcp_fail(err, MCP_ERR_IO, "%s: it is empty; expected a header line with the column names", path);
+    return c->name ? MCP_OK
+                   : mcp_fail(err, MCP_ERR_IO,
+                              "%s: it is empty; expected a header line with the column names", path);
 }
 
 mcp_status mcp_csv_parse(mcp_csv **out, const char *path, const char *text, mcp_error *err)
 {
     mcp_csv *c = mcp_calloc(1, sizeof *c);
-    char    *copy = mcp_strdup(strncmp(text, "\xef\xbb\xbf", 3) ? text : text + 3); /* spreadsheets put a mark in front */
+    char *copy =
+        mcp_strdup(strncmp(text, "\xef\xbb\xbf", 3) ? text : text + 3); /* spreadsheets put a mark in front */
     *out = NULL;
     mcp_status st = MCP_ERR_MEMORY;
     if (!c || !copy) mcp_fail(err, st, "%s: out of memory while reading it", path);
@@ -157,8 +166,9 @@ mcp_status mcp_csv_read(mcp_csv **out, const char *path, mcp_error *err)
     *out = NULL;
     mcp_status st = mcp_file_read(path, &text, &size, err);
     if (st != MCP_OK) return st;
-    st = strlen(text) == size ? mcp_csv_parse(out, path, text, err)
-                              : mcp_fail(err, MCP_ERR_IO, "%s: it holds a zero byte; this is not a CSV file", path);
+    st = strlen(text) == size
+             ? mcp_csv_parse(out, path, text, err)
+             : mcp_fail(err, MCP_ERR_IO, "%s: it holds a zero byte; this is not a CSV file", path);
     mcp_free(text);
     return st;
 }

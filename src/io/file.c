@@ -83,7 +83,8 @@ static mcp_status write_straight(const char *path, const void *data, size_t size
 mcp_status mcp_file_write(const char *path, const void *data, size_t size, mcp_error *err)
 {
     struct stat st;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) return write_straight(path, data, size, err);
+    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return write_straight(path, data, size, err);
 
     char *partial = mcp_sprintf("%s.partial", path);
     if (!partial) return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while writing it", path);

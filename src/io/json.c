@@ -1,5 +1,5 @@
-/* json.c - JSON files. jansson parses and holds the values; the layout is ours, so that a policy is a few long lines and not
- * thousands of short ones. */
+/* json.c - JSON files. jansson parses and holds the values; the layout is ours, so that a policy is a few
+ * long lines and not thousands of short ones. */
 #include "io/json.h"
 
 #include <math.h>
@@ -84,8 +84,9 @@ mcp_status mcp_json_write(const char *path, const json_t *root, mcp_error *err)
     mcp_text t = {0};
     if (root) add_value(&t, root, 0);
     mcp_text_add(&t, "\n");
-    mcp_status st = !root || t.failed ? mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while writing it", path)
-                                      : mcp_file_write(path, t.data, t.length, err);
+    mcp_status st = !root || t.failed
+                        ? mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while writing it", path)
+                        : mcp_file_write(path, t.data, t.length, err);
     mcp_text_free(&t);
     return st;
 }

@@ -1,5 +1,5 @@
-/* json.h - JSON files through jansson: whole or not there, and numbers keep every bit (17 digits). JSON has no NaN and no
- * infinity: NaN is null, infinities are the texts "inf" and "-inf". */
+/* json.h - JSON files through jansson: whole or not there, and numbers keep every bit (17 digits). JSON has
+ * no NaN and no infinity: NaN is null, infinities are the texts "inf" and "-inf". */
 #ifndef MCP_JSON_H
 #define MCP_JSON_H
 
@@ -8,10 +8,10 @@
 #include "mcpilco/error.h"
 
 mcp_status mcp_json_read(json_t **out, const char *path, mcp_error *err);
-/* Objects one key a line, lists of numbers on one line. Borrows root; NULL root (a json call that ran out of memory) is
- * MCP_ERR_MEMORY, so that callers need not check every step of building one. */
+/* Objects one key a line, lists of numbers on one line. Borrows root; NULL root (a json call that ran out of
+ * memory) is MCP_ERR_MEMORY, so that callers need not check every step of building one. */
 mcp_status mcp_json_write(const char *path, const json_t *root, mcp_error *err);
-char      *mcp_json_line(const json_t *root); /* on one line, without the newline; mcp_free it; NULL = no memory */
+char *mcp_json_line(const json_t *root); /* on one line, without the newline; mcp_free it; NULL = no memory */
 
 json_t *mcp_json_number(double v);
 json_t *mcp_json_numbers(int n, const double *v);

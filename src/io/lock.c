@@ -1,5 +1,5 @@
-/* lock.c - one process at a time in a folder. flock, not a pid file: a killed process leaves nothing behind that a person
- * would have to clean up. The file's text is the holder's pid, for the sentence only. */
+/* lock.c - one process at a time in a folder. flock, not a pid file: a killed process leaves nothing behind
+ * that a person would have to clean up. The file's text is the holder's pid, for the sentence only. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,9 +21,12 @@ static mcp_status refused(int fd, const char *folder, mcp_error *err)
     ssize_t n = read(fd, text, sizeof text - 1);
     long    pid = n > 0 ? strtol(text, NULL, 10) : 0;
     if (pid > 0)
-        return mcp_fail(err, MCP_ERR_IO, "%s: process %ld is working in this run folder; wait for it or stop it first", folder,
+        return mcp_fail(err, MCP_ERR_IO,
+                        "%s: process %ld is working in this run folder; wait for it or stop it first", folder,
                         pid);
-    return mcp_fail(err, MCP_ERR_IO, "%s: another process is working in this run folder; wait for it or stop it first", folder);
+    return mcp_fail(err, MCP_ERR_IO,
+                    "%s: another process is working in this run folder; wait for it or stop it first",
+                    folder);
 }
 
 mcp_status mcp_lock_take(mcp_lock **out, const char *folder, mcp_error *err)
@@ -37,8 +40,9 @@ mcp_status mcp_lock_take(mcp_lock **out, const char *folder, mcp_error *err)
     if (fd < 0) return mcp_fail(err, MCP_ERR_IO, "%s/lock: cannot open it: %s", folder, strerror(errno));
 
     if (flock(fd, LOCK_EX | LOCK_NB)) {
-        st = errno == EWOULDBLOCK ? refused(fd, folder, err)
-                                  : mcp_fail(err, MCP_ERR_IO, "%s/lock: cannot lock it: %s", folder, strerror(errno));
+        st = errno == EWOULDBLOCK
+                 ? refused(fd, folder, err)
+                 : mcp_fail(err, MCP_ERR_IO, "%s/lock: cannot lock it: %s", folder, strerror(errno));
         close(fd);
         return st;
     }

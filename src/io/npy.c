@@ -1,5 +1,5 @@
-/* npy.c - NumPy's .npy, version 1.0: 6 bytes of magic, 2 of version, 2 of header length, a Python dict padded with blanks to
- * a multiple of 64 bytes, then the numbers. */
+/* npy.c - NumPy's .npy, version 1.0: 6 bytes of magic, 2 of version, 2 of header length, a Python dict padded
+ * with blanks to a multiple of 64 bytes, then the numbers. */
 #include "io/npy.h"
 
 #include <limits.h>
@@ -22,7 +22,8 @@ static int little_endian(void)
 
 mcp_status mcp_npy_write(const char *path, int dims, const int *shape, const double *value, mcp_error *err)
 {
-    if (!little_endian()) return mcp_fail(err, MCP_ERR_IO, "%s: NPY files are written on little-endian machines only", path);
+    if (!little_endian())
+        return mcp_fail(err, MCP_ERR_IO, "%s: NPY files are written on little-endian machines only", path);
     mcp_text head = {0}, file = {0};
     size_t   count = 1;
     mcp_text_add(&head, "{'descr': '<f8', 'fortran_order': False, 'shape': (");
@@ -38,8 +39,9 @@ mcp_status mcp_npy_write(const char *path, int dims, const int *shape, const dou
     if (head.data) mcp_text_bytes(&file, head.data, head.length);
     mcp_text_add(&file, "%*s", (int)(total - 10 - head.length), "\n");
     if (count) mcp_text_bytes(&file, (const char *)value, count * sizeof *value);
-    mcp_status st = head.failed || file.failed ? mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while writing it", path)
-                                               : mcp_file_write(path, file.data, file.length, err);
+    mcp_status st = head.failed || file.failed
+                        ? mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while writing it", path)
+                        : mcp_file_write(path, file.data, file.length, err);
     mcp_text_free(&head);
     mcp_text_free(&file);
     return st;
@@ -81,10 +83,12 @@ mcp_status mcp_npy_read(const char *path, int *dims, int *shape, double **value,
     else {
         memcpy(text, file + 10, head);
         if (!strstr(text, "'<f8'") || !strstr(text, "False") || !parse_shape(text, dims, shape, &count))
-            st = mcp_fail(err, MCP_ERR_IO, "%s: expected little-endian doubles in row-major order, at most %d dimensions", path,
-                          MCP_NPY_DIMS);
+            st = mcp_fail(err, MCP_ERR_IO,
+                          "%s: expected little-endian doubles in row-major order, at most %d dimensions",
+                          path, MCP_NPY_DIMS);
         else if (size - 10 - head != count * sizeof **value)
-            st = mcp_fail(err, MCP_ERR_IO, "%s: %zu bytes of numbers where its shape says %zu; the file is damaged", path,
+            st = mcp_fail(err, MCP_ERR_IO,
+                          "%s: %zu bytes of numbers where its shape says %zu; the file is damaged", path,
                           size - 10 - head, count * sizeof **value);
         else if (!(*value = mcp_calloc(count + 1, sizeof **value)))
             st = mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while reading it", path);

@@ -1,5 +1,5 @@
-/* evaluate.c - success rate and cost of one policy over many runs. A single run on the plant says little: policies that
- * succeed half of the time pass a trial by luck. */
+/* evaluate.c - success rate and cost of one policy over many runs. A single run on the plant says little:
+ * policies that succeed half of the time pass a trial by luck. */
 #include "learn/evaluate.h"
 
 #include <math.h>
@@ -77,7 +77,8 @@ typedef struct {
 static mcp_status one_run(work *w, mcp_plant *p, mcp_run_item *it, int run, mcp_error *err)
 {
     mcp_score  score;
-    mcp_status st = mcp_plant_run(p, w->theta, w->seed, (uint32_t)w->trial, (uint32_t)run + 1, NULL, NULL, it->trial, err);
+    mcp_status st = mcp_plant_run(p, w->theta, w->seed, (uint32_t)w->trial, (uint32_t)run + 1, NULL, NULL,
+                                  it->trial, err);
     if (st != MCP_OK) return st;
     mcp_states_free(it->states);
     it->states = NULL;
@@ -110,7 +111,8 @@ static void share(void *context, int k, int worker)
         int done = atomic_fetch_add(&w->done, 1) + 1;
         if (worker == 0 && w->tell && w->tell(w->context, done, w->out->runs)) w->stop = 1;
     }
-    if (w->stop) st = mcp_fail(err, MCP_ERR_STOPPED, "stopped after %d of %d runs", (int)w->done, w->out->runs);
+    if (w->stop)
+        st = mcp_fail(err, MCP_ERR_STOPPED, "stopped after %d of %d runs", (int)w->done, w->out->runs);
 done:
     w->status[k] = st;
     mcp_plant_close(p);
@@ -118,11 +120,19 @@ done:
     mcp_states_free(it.states);
 }
 
-mcp_status mcp_evaluate_plant(mcp_evaluation *out, const mcp_system *s, const double *theta, int runs, uint64_t seed, int trial,
-                              mcp_pool *pool, mcp_evaluate_fn *tell, void *context, mcp_error *err)
+mcp_status mcp_evaluate_plant(mcp_evaluation *out, const mcp_system *s, const double *theta, int runs,
+                              uint64_t seed, int trial, mcp_pool *pool, mcp_evaluate_fn *tell, void *context,
+                              mcp_error *err)
 {
     int        workers = mcp_plant_is_simulated(s->task) ? mcp_pool_threads(pool) : 1;
-    work       w = {.system = s, .theta = theta, .seed = seed, .trial = trial, .workers = workers, .out = out, .tell = tell, .context = context};
+    work w = {.system = s,
+              .theta = theta,
+              .seed = seed,
+              .trial = trial,
+              .workers = workers,
+              .out = out,
+              .tell = tell,
+              .context = context};
     mcp_status st = lists(out, runs, err);
     if (st != MCP_OK) return st;
     w.status = mcp_calloc((size_t)workers, sizeof *w.status);
@@ -142,11 +152,17 @@ mcp_status mcp_evaluate_plant(mcp_evaluation *out, const mcp_system *s, const do
 
 /* On the model. */
 
-mcp_status mcp_evaluate_model(mcp_evaluation *out, const mcp_system *s, const mcp_fit *fit, const double *theta, int true_state,
-                              int runs, uint64_t seed, int trial, mcp_pool *pool, mcp_error *err)
+mcp_status mcp_evaluate_model(mcp_evaluation *out, const mcp_system *s, const mcp_fit *fit,
+                              const double *theta, int true_state, int runs, uint64_t seed, int trial,
+                              mcp_pool *pool, mcp_error *err)
 {
     mcp_particles        *p = NULL;
-    mcp_particle_settings q = {.count = runs, .true_state = true_state, .data = fit->pairs->n, .seed = seed, .trial = (uint32_t)trial, .set = 1};
+    mcp_particle_settings q = {.count = runs,
+                               .true_state = true_state,
+                               .data = fit->pairs->n,
+                               .seed = seed,
+                               .trial = (uint32_t)trial,
+                               .set = 1};
     mcp_status            st = lists(out, runs, err);
     if (st != MCP_OK) return st;
     int *limit = mcp_calloc((size_t)runs, sizeof *limit);

@@ -2,7 +2,7 @@
 #ifndef MCP_EVALUATE_H
 #define MCP_EVALUATE_H
 
-#include "learn/run.h"
+#include "learn/run_folder.h"
 
 typedef struct {
     int    runs, successes, limits, ended;
@@ -16,13 +16,15 @@ void mcp_evaluation_free(mcp_evaluation *e); /* the lists */
 
 typedef int mcp_evaluate_fn(void *context, int done, int runs); /* non-zero: stop */
 
-/* theta on the plant. Simulated plants run on all threads, a plant per thread; real ones one run after the other. Runs are
- * numbered from 1: run k has the same start and noise for every policy. */
-mcp_status mcp_evaluate_plant(mcp_evaluation *out, const mcp_system *s, const double *theta, int runs, uint64_t seed, int trial,
-                              mcp_pool *pool, mcp_evaluate_fn *tell, void *context, mcp_error *err);
+/* theta on the plant. Simulated plants run on all threads, a plant per thread; real ones one run after the
+ * other. Runs are numbered from 1: run k has the same start and noise for every policy. */
+mcp_status mcp_evaluate_plant(mcp_evaluation *out, const mcp_system *s, const double *theta, int runs,
+                              uint64_t seed, int trial, mcp_pool *pool, mcp_evaluate_fn *tell, void *context,
+                              mcp_error *err);
 /* The same on particles. */
-mcp_status mcp_evaluate_model(mcp_evaluation *out, const mcp_system *s, const mcp_fit *fit, const double *theta, int true_state,
-                              int runs, uint64_t seed, int trial, mcp_pool *pool, mcp_error *err);
+mcp_status mcp_evaluate_model(mcp_evaluation *out, const mcp_system *s, const mcp_fit *fit,
+                              const double *theta, int true_state, int runs, uint64_t seed, int trial,
+                              mcp_pool *pool, mcp_error *err);
 /* 1: this plant is a computation, safe to run many times at once and without asking. */
 int mcp_plant_is_simulated(const mcp_task *task);
 

@@ -1,12 +1,12 @@
 /* fit.c - train the task's GPs, one thread each.
  *
- * The noise of each GP has a floor: what the task says, or a share of the error that the smoother itself expects in the
- * changes. Smoothers with memory make that error look like signal (it is correlated in time, and the likelihood would
- * explain it by short length-scales); their share is one. Where the error is nearly white the likelihood finds it by itself,
- * and the floor only guards against few data.
+ * The noise of each GP has a floor: what the task says, or a share of the error that the smoother itself
+ * expects in the changes. Smoothers with memory make that error look like signal (it is correlated in time,
+ * and the likelihood would explain it by short length-scales); their share is one. Where the error is nearly
+ * white the likelihood finds it by itself, and the floor only guards against few data.
  *
- * Central differences are refined: a first model, of differences and the inputs they mix, tells by how much they miss the
- * velocity at the sample; the second, which counts, learns from velocities without that. */
+ * Central differences are refined: a first model, of differences and the inputs they mix, tells by how much
+ * they miss the velocity at the sample; the second, which counts, learns from velocities without that. */
 #include "learn/fit.h"
 
 #include <math.h>
@@ -30,7 +30,9 @@ static double noise_floor(const mcp_system *s, int g, int trials, mcp_states *co
     const mcp_task *t = s->task;
     double          own = t->gp[g].noise_floor > 0 ? t->gp[g].noise_floor : t->model.gp.noise_floor;
     double          expected = 0.0;
-    if (own > 0) return own; /* the task knows better: a smoother told to distrust its sensor also overstates its own error */
+    if (own > 0)
+        return own; /* the task knows better: a smoother told to distrust its sensor also overstates its own
+                       error */
     for (int i = 0; i < trials; i++)
         if (states[i]->count > 0) expected = fmax(expected, states[i]->change_std[g]);
     return floor_share(t) * expected;
@@ -44,7 +46,8 @@ static mcp_status gather_visited(mcp_fit *f, int trials, mcp_states *const *stat
     f->visited = mcp_calloc((n + 1) * (size_t)nx, sizeof *f->visited);
     if (!f->visited) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %zu states", n);
     for (int i = 0; i < trials; i++) {
-        memcpy(f->visited + (size_t)f->visits * (size_t)nx, states[i]->state, (size_t)states[i]->count * (size_t)nx * sizeof(double));
+        memcpy(f->visited + (size_t)f->visits * (size_t)nx, states[i]->state,
+               (size_t)states[i]->count * (size_t)nx * sizeof(double));
         f->visits += states[i]->count;
     }
     return MCP_OK;
@@ -68,10 +71,15 @@ static mcp_status shape_noise(mcp_gp *gp, const work *w, int g, mcp_error *err)
     double share = w->fit->system->task->model.correlation;
     if (!(share > 0) || w->fit->system->white_noise || w->fit->pairs->n <= MCP_NOISE_BAND) return MCP_OK;
     double    *lag = mcp_calloc((size_t)w->fit->pairs->n * ROW, sizeof *lag);
-    mcp_status st = lag ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the noise of %d pairs", w->fit->pairs->n);
+    mcp_status st =
+        lag ? MCP_OK
+            : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the noise of %d pairs", w->fit->pairs->n);
     for (int t = 0, at = 0; st == MCP_OK && t < w->trials; t++)
         for (int left = w->states[t]->count - 1; left > 0; left--, at++)
-            for (int k = 0; k <= MCP_NOISE_BAND; k++) lag[(size_t)at * ROW + (size_t)k] = k == 0 ? 1.0 : k < left ? share * w->states[t]->lag[g * ROW + k] : 0.0;
+            for (int k = 0; k <= MCP_NOISE_BAND; k++)
+                lag[(size_t)at * ROW + (size_t)k] = k == 0     ? 1.0
+                                                    : k < left ? share * w->states[t]->lag[g * ROW + k]
+                                                               : 0.0;
     if (st == MCP_OK) st = mcp_gp_noise_shape(gp, MCP_NOISE_BAND, lag, err);
     mcp_free(lag);
     return st;
@@ -93,7 +101,8 @@ static void fit_one(void *context, int g, int worker)
     }
     mcp_gp_settings settings = f->system->task->model.gp;
     settings.noise_floor = f->noise_floor[g];
-    settings.seed = w->seed * 1000003u + w->number * 64u + (uint64_t)g; /* restarts of each GP and trial are their own */
+    settings.seed =
+        w->seed * 1000003u + w->number * 64u + (uint64_t)g; /* restarts of each GP and trial are their own */
     if (f->first[g]) { /* the refined data are nearly the same: go on from there */
         if ((w->status[g] = mcp_gp_set(f->gp[g], mcp_gp_hyper(f->first[g]), err)) != MCP_OK) return;
         settings.from_present = 1;
@@ -109,29 +118,37 @@ static mcp_status fit_all(mcp_fit *f, work w, mcp_trial *const *trial, mcp_pool 
     mcp_status st = mcp_estimate_pairs(&f->pairs, f->system, w.trials, trial, w.states, err);
     if (st != MCP_OK) return st;
     if (f->pairs->n < 2 && n)
-        return mcp_fail(err, MCP_ERR_NUMERIC, "%d trials gave %d pairs to learn from: they ended too early; see the reason in their "
-                        "trial.json and widen the limits or explore more gently", w.trials, f->pairs->n);
+        return mcp_fail(
+            err, MCP_ERR_NUMERIC,
+            "%d trials gave %d pairs to learn from: they ended too early; see the reason in their "
+            "trial.json and widen the limits or explore more gently",
+            w.trials, f->pairs->n);
     w.status = mcp_calloc((size_t)n + 1, sizeof *w.status);
     w.error = mcp_calloc((size_t)n + 1, sizeof *w.error);
     if (!w.status || !w.error) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d GPs", n);
     else mcp_pool_run(pool, n, fit_one, &w);
     for (int g = 0; st == MCP_OK && g < n; g++)
         if ((st = w.status[g]) != MCP_OK)
-            mcp_fail(err, st, "the GP of %s: %s", f->system->task->state[f->system->task->gp[g].state], w.error[g].text);
+            mcp_fail(err, st, "the GP of %s: %s", f->system->task->state[f->system->task->gp[g].state],
+                     w.error[g].text);
     mcp_free(w.status);
     mcp_free(w.error);
     return st;
 }
 
 /* z with its velocities refined by these models. */
-static mcp_status refine(mcp_states **out, const mcp_system *s, mcp_gp *const *gp, const mcp_trial *t, mcp_states *z, mcp_error *err)
+static mcp_status refine(mcp_states **out, const mcp_system *s, mcp_gp *const *gp, const mcp_trial *t,
+                         mcp_states *z, mcp_error *err)
 {
     size_t     n = (size_t)z->count, ngp = (size_t)s->ngp, nf = (size_t)s->nf;
-    double    *X = mcp_calloc(n * (nf + 2 * ngp + 1) + 1, sizeof *X), *change = X ? X + n * nf : NULL, *mean = X ? change + n * ngp : NULL;
-    mcp_status st = X ? mcp_estimate_features(s, t, z, X, change, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the model's data");
+    double *X = mcp_calloc(n * (nf + 2 * ngp + 1) + 1, sizeof *X), *change = X ? X + n * nf : NULL,
+           *mean = X ? change + n * ngp : NULL;
+    mcp_status st = X ? mcp_estimate_features(s, t, z, X, change, err)
+                      : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the model's data");
     for (size_t g = 0; g < ngp && st == MCP_OK; g++) {
         st = mcp_gp_predict(gp[g], z->count, X, mean, NULL, err);
-        for (size_t k = 0; k < n && st == MCP_OK; k++) change[k * ngp + g] += mean[k]; /* on top of the prior mean */
+        for (size_t k = 0; k < n && st == MCP_OK; k++)
+            change[k * ngp + g] += mean[k]; /* on top of the prior mean */
     }
     if (st == MCP_OK) st = mcp_refine_states(out, s, z, change, err);
     mcp_free(X);
@@ -144,8 +161,8 @@ static void states_free(int trials, mcp_states **states)
     mcp_free(states);
 }
 
-static mcp_status refine_all(mcp_states ***out, const mcp_system *s, mcp_gp *const *gp, int trials, mcp_trial *const *trial,
-                             mcp_states *const *states, mcp_error *err)
+static mcp_status refine_all(mcp_states ***out, const mcp_system *s, mcp_gp *const *gp, int trials,
+                             mcp_trial *const *trial, mcp_states *const *states, mcp_error *err)
 {
     mcp_states **z = mcp_calloc((size_t)trials + 1, sizeof *z);
     mcp_status   st = z ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d trials", trials);
@@ -155,11 +172,13 @@ static mcp_status refine_all(mcp_states ***out, const mcp_system *s, mcp_gp *con
     return st;
 }
 
-mcp_status mcp_fit_pairs(mcp_pairs **out, const mcp_fit *f, int trials, mcp_trial *const *trial, mcp_states *const *states, mcp_error *err)
+mcp_status mcp_fit_pairs(mcp_pairs **out, const mcp_fit *f, int trials, mcp_trial *const *trial,
+                         mcp_states *const *states, mcp_error *err)
 {
     mcp_states **z = NULL;
     *out = NULL;
-    if (!f->system->ngp || !f->first[0]) return mcp_estimate_pairs(out, f->system, trials, trial, states, err);
+    if (!f->system->ngp || !f->first[0])
+        return mcp_estimate_pairs(out, f->system, trials, trial, states, err);
     mcp_status st = refine_all(&z, f->system, f->first, trials, trial, states, err);
     if (st == MCP_OK) st = mcp_estimate_pairs(out, f->system, trials, trial, z, err);
     states_free(trials, z);
@@ -181,13 +200,14 @@ static mcp_status fit_again(mcp_fit *f, work w, mcp_trial *const *trial, mcp_poo
     return st;
 }
 
-mcp_status mcp_fit_create(mcp_fit **out, const mcp_system *s, int trials, mcp_trial *const *trial, mcp_states *const *states,
-                          double *const *hyper, uint64_t seed, uint32_t number, mcp_pool *pool, mcp_error *err)
+mcp_status mcp_fit_create(mcp_fit **out, const mcp_system *s, int trials, mcp_trial *const *trial,
+                          mcp_states *const *states, double *const *hyper, uint64_t seed, uint32_t number,
+                          mcp_pool *pool, mcp_error *err)
 {
     mcp_status st;
     size_t     n = (size_t)s->ngp + 1;
     mcp_fit   *f = mcp_calloc(1, sizeof *f);
-    work       w = {.fit = f, .hyper = hyper, .seed = seed, .number = number, .trials = trials, .states = states};
+    work w = {.fit = f, .hyper = hyper, .seed = seed, .number = number, .trials = trials, .states = states};
     int        twice = mcp_refinable(s);
     *out = NULL;
     if (!f) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the model");
@@ -196,7 +216,8 @@ mcp_status mcp_fit_create(mcp_fit **out, const mcp_system *s, int trials, mcp_tr
     f->first = mcp_calloc(n, sizeof *f->first);
     f->info = mcp_calloc(n, sizeof *f->info);
     f->noise_floor = mcp_calloc(n, sizeof *f->noise_floor);
-    if (!f->gp || !f->first || !f->info || !f->noise_floor) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d GPs", s->ngp);
+    if (!f->gp || !f->first || !f->info || !f->noise_floor)
+        st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d GPs", s->ngp);
     else st = gather_visited(f, trials, states, err);
     if (st == MCP_OK) {
         for (int g = 0; g < s->ngp; g++) f->noise_floor[g] = noise_floor(s, g, trials, states);

@@ -10,19 +10,21 @@ typedef struct {
     const mcp_system *system;
     mcp_pairs        *pairs;
     mcp_gp          **gp;          /* [ngp] */
-    mcp_gp          **first;       /* [ngp] the model that refined the velocities; NULL entries: no refinement */
+    mcp_gp **first; /* [ngp] the model that refined the velocities; NULL entries: no refinement */
     mcp_gp_info      *info;        /* [ngp] zero when rebuilt */
     double           *noise_floor; /* [ngp] that training kept to */
     double           *visited;     /* [visits][nx] all smoothed states */
     int               visits;
 } mcp_fit;
 
-/* hyper == NULL trains; else hyper[i] are the mcp_kernel_params + 1 numbers of GP i, hyper[ngp + i] those of its first model. Pure: same data, seed and number, same
- * hyper-parameters, for any number of threads. */
-mcp_status mcp_fit_create(mcp_fit **out, const mcp_system *s, int trials, mcp_trial *const *trial, mcp_states *const *states,
-                          double *const *hyper, uint64_t seed, uint32_t number, mcp_pool *pool, mcp_error *err);
+/* hyper == NULL trains; else hyper[i] are the mcp_kernel_params + 1 numbers of GP i, hyper[ngp + i] those of
+ * its first model. Pure: same data, seed and number, same hyper-parameters, for any number of threads. */
+mcp_status mcp_fit_create(mcp_fit **out, const mcp_system *s, int trials, mcp_trial *const *trial,
+                          mcp_states *const *states, double *const *hyper, uint64_t seed, uint32_t number,
+                          mcp_pool *pool, mcp_error *err);
 void       mcp_fit_free(mcp_fit *f);
 /* Pairs of other trials, with velocities as this fit refines them. */
-mcp_status mcp_fit_pairs(mcp_pairs **out, const mcp_fit *f, int trials, mcp_trial *const *trial, mcp_states *const *states, mcp_error *err);
+mcp_status mcp_fit_pairs(mcp_pairs **out, const mcp_fit *f, int trials, mcp_trial *const *trial,
+                         mcp_states *const *states, mcp_error *err);
 
 #endif

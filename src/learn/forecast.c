@@ -1,6 +1,8 @@
-/* forecast.c - particles beside the optimisation: forecast before a trial, coverage after it, evaluation on the model.
+/* forecast.c - particles beside the optimisation: forecast before a trial, coverage after it, evaluation on
+ * the model.
  *
- * The noise is its own, never the optimiser's: a forecast on the noise the policy was chosen by would flatter it. */
+ * The noise is its own, never the optimiser's: a forecast on the noise the policy was chosen by would flatter
+ * it. */
 #include "learn/forecast.h"
 
 #include <math.h>
@@ -23,13 +25,16 @@ static void posteriors_free(int n, mcp_posterior **p)
     mcp_free(p);
 }
 
-static mcp_status posteriors_make(mcp_posterior ***out, const mcp_system *s, mcp_gp *const *gp, int data, mcp_error *err)
+static mcp_status posteriors_make(mcp_posterior ***out, const mcp_system *s, mcp_gp *const *gp, int data,
+                                  mcp_error *err)
 {
     const mcp_model_settings *m = &s->task->model;
-    mcp_posterior_settings    q = {.type = (mcp_posterior_type)m->posterior, .tolerance = m->tolerance, .points_max = m->points_max};
+    mcp_posterior_settings q = {.type = (mcp_posterior_type)m->posterior,
+                                .tolerance = m->tolerance,
+                                .points_max = m->points_max};
     if (data <= EXACT_MAX) q.type = MCP_POSTERIOR_EXACT;
     mcp_posterior **p = mcp_calloc((size_t)s->ngp + 1, sizeof *p);
-    mcp_status      st = p ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d posteriors", s->ngp);
+    mcp_status st = p ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d posteriors", s->ngp);
     for (int i = 0; st == MCP_OK && i < s->ngp; i++)
         st = mcp_posterior_create(&p[i], gp[i], &q, mcp_isa_level(), NULL, err);
     if (st != MCP_OK) {
@@ -50,8 +55,8 @@ static mcp_status particles_alloc(mcp_particles **out, const mcp_system *s, int 
     for (int pass = 0; pass < 2; pass++) {
         mcp_arena      a = {.base = pass ? (char *)p : NULL};
         mcp_particles *q = mcp_arena_bytes(&a, sizeof *q);
-        double        *x = mcp_arena_doubles(&a, n * (size_t)s->nx), *z = mcp_arena_doubles(&a, n * (size_t)s->nx);
-        double        *u = mcp_arena_doubles(&a, n * (size_t)s->nu), *c = mcp_arena_doubles(&a, (size_t)count);
+        double *x = mcp_arena_doubles(&a, n * (size_t)s->nx), *z = mcp_arena_doubles(&a, n * (size_t)s->nx);
+        double *u = mcp_arena_doubles(&a, n * (size_t)s->nu), *c = mcp_arena_doubles(&a, (size_t)count);
         if (pass == 0) {
             mcp_status st = mcp_block_alloc(&block, a.used, err);
             if (st != MCP_OK) return st;
@@ -79,13 +84,22 @@ mcp_status mcp_particles_run(mcp_particles **out, const mcp_system *s, mcp_gp *c
     mcp_status      st;
     *out = NULL;
 
-    mcp_rollout_settings r = {.particles = q->count, .steps = s->steps, .true_state = q->true_state, .noisy = s->task->model.noisy};
-    mcp_stream_noise     stream = {.system = s, .seed = q->seed, .trial = q->trial, .step = FORECAST_STEP + q->set};
+    mcp_rollout_settings r = {.particles = q->count,
+                              .steps = s->steps,
+                              .true_state = q->true_state,
+                              .noisy = s->task->model.noisy};
+    mcp_stream_noise stream = {.system = s,
+                               .seed = q->seed,
+                               .trial = q->trial,
+                               .step = FORECAST_STEP + q->set};
     mcp_noise            noise = mcp_noise_from_stream(&stream);
     if ((st = posteriors_make(&posterior, s, gp, q->data, err)) != MCP_OK) goto done;
     if ((st = mcp_rollout_create(&rollout, s, posterior, &r, pool, err)) != MCP_OK) goto done;
     if ((st = particles_alloc(&p, s, q->count, err)) != MCP_OK) goto done;
-    mcp_rollout_result result = {.states = p->states, .observed = p->observed, .inputs = p->inputs, .particle_cost = p->cost};
+    mcp_rollout_result result = {.states = p->states,
+                                 .observed = p->observed,
+                                 .inputs = p->inputs,
+                                 .particle_cost = p->cost};
     if ((st = mcp_rollout_run(rollout, theta, 0.0, &noise, &result, err)) != MCP_OK) goto done;
     p->cost_mean = result.J;
     p->cost_std = result.J_std;
@@ -97,8 +111,8 @@ done:
     return st;
 }
 
-mcp_status mcp_particles_score(const mcp_particles *p, const mcp_system *s, int *success, int *limit, double *metric,
-                               mcp_error *err)
+mcp_status mcp_particles_score(const mcp_particles *p, const mcp_system *s, int *success, int *limit,
+                               double *metric, mcp_error *err)
 {
     mcp_trial *t;
     mcp_status st = mcp_trial_create(&t, s->task, err);
@@ -110,7 +124,8 @@ mcp_status mcp_particles_score(const mcp_particles *p, const mcp_system *s, int 
         for (int i = 0; i < p->samples; i++) {
             size_t row = (size_t)i * (size_t)p->count + (size_t)j;
             memcpy(t->truth + i * p->nx, p->states + row * (size_t)p->nx, (size_t)p->nx * sizeof(double));
-            memcpy(t->observed + i * p->nx, p->observed + row * (size_t)p->nx, (size_t)p->nx * sizeof(double));
+            memcpy(t->observed + i * p->nx, p->observed + row * (size_t)p->nx,
+                   (size_t)p->nx * sizeof(double));
             memcpy(t->input + i * p->nu, p->inputs + row * (size_t)p->nu, (size_t)p->nu * sizeof(double));
             memcpy(t->applied + i * p->nu, p->inputs + row * (size_t)p->nu, (size_t)p->nu * sizeof(double));
         }
@@ -134,15 +149,25 @@ mcp_status mcp_forecast_alloc(mcp_forecast **out, int samples, int nx, int kept,
     for (int pass = 0; pass < 2; pass++) {
         mcp_arena     a = {.base = pass ? (char *)f : NULL};
         mcp_forecast *g = mcp_arena_bytes(&a, sizeof *g);
-        double       *low = mcp_arena_doubles(&a, n), *median = mcp_arena_doubles(&a, n), *high = mcp_arena_doubles(&a, n);
+        double *low = mcp_arena_doubles(&a, n), *median = mcp_arena_doubles(&a, n),
+               *high = mcp_arena_doubles(&a, n);
         double       *states = mcp_arena_doubles(&a, n * (size_t)kept);
         if (pass == 0) {
             mcp_status st = mcp_block_alloc(&block, a.used, err);
             if (st != MCP_OK) return st;
             f = block;
         } else {
-            *g = (mcp_forecast){.samples = samples, .nx = nx, .kept = kept, .low = low, .median = median, .high = high, .states = states,
-                                .cost = NAN, .cost_std = NAN, .success = NAN, .limit = NAN};
+            *g = (mcp_forecast){.samples = samples,
+                                .nx = nx,
+                                .kept = kept,
+                                .low = low,
+                                .median = median,
+                                .high = high,
+                                .states = states,
+                                .cost = NAN,
+                                .cost_std = NAN,
+                                .success = NAN,
+                                .limit = NAN};
         }
     }
     *out = f;
@@ -167,12 +192,14 @@ static void bands(mcp_forecast *f, const mcp_particles *p, double *column)
         }
 }
 
-mcp_status mcp_forecast_make(mcp_forecast **out, const mcp_system *s, const mcp_particles *p, int kept, mcp_error *err)
+mcp_status mcp_forecast_make(mcp_forecast **out, const mcp_system *s, const mcp_particles *p, int kept,
+                             mcp_error *err)
 {
     mcp_forecast *f = NULL;
     mcp_status    st;
     double       *column = mcp_calloc((size_t)p->count, sizeof *column);
-    int          *success = mcp_calloc((size_t)p->count, sizeof *success), *limit = mcp_calloc((size_t)p->count, sizeof *limit);
+    int *success = mcp_calloc((size_t)p->count, sizeof *success),
+        *limit = mcp_calloc((size_t)p->count, sizeof *limit);
     *out = NULL;
     if (kept > p->count) kept = p->count;
     if (!column || !success || !limit) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the forecast");
@@ -191,7 +218,8 @@ mcp_status mcp_forecast_make(mcp_forecast **out, const mcp_system *s, const mcp_
         bands(f, p, column);
         size_t row = (size_t)kept * (size_t)p->nx;
         for (int i = 0; i < p->samples; i++)
-            memcpy(f->states + (size_t)i * row, p->states + (size_t)i * (size_t)p->count * (size_t)p->nx, row * sizeof(double));
+            memcpy(f->states + (size_t)i * row, p->states + (size_t)i * (size_t)p->count * (size_t)p->nx,
+                   row * sizeof(double));
         *out = f;
     } else {
         mcp_forecast_free(f);
@@ -202,7 +230,8 @@ mcp_status mcp_forecast_make(mcp_forecast **out, const mcp_system *s, const mcp_
     return st;
 }
 
-void mcp_forecast_coverage(const mcp_forecast *f, int samples, const double *states, double *by_state, double *all)
+void mcp_forecast_coverage(const mcp_forecast *f, int samples, const double *states, double *by_state,
+                           double *all)
 {
     int inside_all = 0, seen_all = 0;
     for (int k = 0; k < f->nx; k++)

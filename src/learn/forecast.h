@@ -4,7 +4,7 @@
 
 #include "math/pool.h"
 #include "mcpilco/gp.h"
-#include "plant/plant.h"
+#include "plant/plant_handle.h"
 
 enum { MCP_WINDOWS = 4 }; /* horizons of the coverage: quarters of the trial */
 
@@ -29,8 +29,8 @@ mcp_status mcp_particles_run(mcp_particles **out, const mcp_system *s, mcp_gp *c
                              const mcp_particle_settings *p, mcp_pool *pool, mcp_error *err);
 void       mcp_particles_free(mcp_particles *p);
 /* Scores every particle as if it were a trial: success, limit hit, metric; each [count] or NULL. */
-mcp_status mcp_particles_score(const mcp_particles *p, const mcp_system *s, int *success, int *limit, double *metric,
-                               mcp_error *err);
+mcp_status mcp_particles_score(const mcp_particles *p, const mcp_system *s, int *success, int *limit,
+                               double *metric, mcp_error *err);
 
 typedef struct {
     int     samples, nx;
@@ -39,12 +39,14 @@ typedef struct {
     int     kept;
     double *states;                         /* [sample][kept][nx] for plotting  */
 } mcp_forecast;
-mcp_status mcp_forecast_make(mcp_forecast **out, const mcp_system *s, const mcp_particles *p, int kept, mcp_error *err);
+mcp_status mcp_forecast_make(mcp_forecast **out, const mcp_system *s, const mcp_particles *p, int kept,
+                             mcp_error *err);
 mcp_status mcp_forecast_alloc(mcp_forecast **out, int samples, int nx, int kept, mcp_error *err);
 void       mcp_forecast_free(mcp_forecast *f);
 
-/* Share of samples inside the 5-95 % band: [nx][MCP_WINDOWS], NaN where the trial has no sample, and over all. states
- * [samples][nx] is what happened (NaN: unknown). */
-void mcp_forecast_coverage(const mcp_forecast *f, int samples, const double *states, double *by_state, double *all);
+/* Share of samples inside the 5-95 % band: [nx][MCP_WINDOWS], NaN where the trial has no sample, and over
+ * all. states [samples][nx] is what happened (NaN: unknown). */
+void mcp_forecast_coverage(const mcp_forecast *f, int samples, const double *states, double *by_state,
+                           double *all);
 
 #endif

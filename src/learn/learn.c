@@ -2,14 +2,16 @@
  *
  *   explore on the plant -> trial data (measured q, observed z, input u)
  *     -> estimate   offline, may look ahead: smoothed states                       estimate/
- *     -> model      one GP per velocity change, by marginal likelihood             model/   (fit.c gathers the data)
+ *     -> model      one GP per velocity change, by marginal likelihood             model/
+ *       (fit.c gathers the data)
  *     -> optimise   particles through sensor, observer, policy, GPs; adjoint; Adam rollout/, optim/
  *     -> forecast   what the particles say will happen                             forecast.c
  *     -> trial      the policy on the plant                                        plant/
  *     -> judge      what happened, and how right the forecast was                  and again from estimate
  *
- * Every stage is a pure function of recorded data and the seed, and is on disk before the next one begins (run.c, store.c).
- * That is all there is to resuming: what is on disk is read, the rest is computed again, to the same bits. */
+ * Every stage is a pure function of recorded data and the seed, and is on disk before the next one begins
+ * (run.c, store.c). That is all there is to resuming: what is on disk is read, the rest is computed
+ * again, to the same bits. */
 #include "mcpilco/learn.h"
 
 #include <math.h>
@@ -34,8 +36,17 @@ static int tell(mcp_learner *l, mcp_phase phase, int trial, const mcp_progress *
     l->phase = phase;
     if (!l->settings.progress) return 0;
     mcp_learn_progress q = {
-        .phase = phase, .trial = trial, .step = step, .steps = steps, .cost = NAN, .cost_std = NAN, .best = NAN,
-        .step_size = NAN, .dropout = NAN, .gradient_norm = NAN, .seconds = now() - l->phase_began,
+        .phase = phase,
+        .trial = trial,
+        .step = step,
+        .steps = steps,
+        .cost = NAN,
+        .cost_std = NAN,
+        .best = NAN,
+        .step_size = NAN,
+        .dropout = NAN,
+        .gradient_norm = NAN,
+        .seconds = now() - l->phase_began,
     };
     if (p) {
         q.cost = p->cost, q.cost_std = p->cost_std, q.best = p->best, q.event = p->event;
@@ -79,7 +90,8 @@ static mcp_status model(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     mcp_fit_free(l->fit);
     l->fit = NULL;
     if (st == MCP_OK)
-        st = mcp_fit_create(&l->fit, r->system, r->items, trial, l->states, NULL, r->seed, (uint32_t)it->info.number, l->pool, err);
+        st = mcp_fit_create(&l->fit, r->system, r->items, trial, l->states, NULL, r->seed,
+                            (uint32_t)it->info.number, l->pool, err);
     if (st == MCP_OK) {
         it->info.model_s = now() - began;
         it->info.data = l->fit->pairs->n;
@@ -96,8 +108,8 @@ static int optimise_progress(void *context, const mcp_progress *p)
     return tell(l, MCP_PHASE_OPTIMISE, l->next->info.number, p, p->step, p->steps_max);
 }
 
-/* A policy works when it succeeded as forecast. A success that cost much more than the particles said is luck on a wrong
- * model: the next optimisation, which has seen it, should not hold back. */
+/* A policy works when it succeeded as forecast. A success that cost much more than the particles said is luck
+ * on a wrong model: the next optimisation, which has seen it, should not hold back. */
 static int works(const mcp_learn_info *i)
 {
     return i->success && !(i->cost > i->forecast_cost + 3 * i->forecast_std);
@@ -108,14 +120,26 @@ static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     mcp_run             *r = l->run;
     mcp_run_item        *before = mcp_run_trial(r, it->info.number - 1);
     mcp_optimise_info    info = {.check_cosine = NAN};
-    mcp_algorithm_input  in = {
-        .system = r->system, .trials = r->items, .trial = l->trials, .states = l->states, .pairs = l->fit->pairs, .gp = l->fit->gp,
-        .visited = l->fit->visited, .visits = l->fit->visits, .seed = r->seed, .number = (uint32_t)it->info.number,
-        .warm = before != NULL, .incumbent_works = before && works(&before->info), .pool = l->pool,
-        .progress = optimise_progress, .progress_context = l,
+    mcp_algorithm_input in = {
+        .system = r->system,
+        .trials = r->items,
+        .trial = l->trials,
+        .states = l->states,
+        .pairs = l->fit->pairs,
+        .gp = l->fit->gp,
+        .visited = l->fit->visited,
+        .visits = l->fit->visits,
+        .seed = r->seed,
+        .number = (uint32_t)it->info.number,
+        .warm = before != NULL,
+        .incumbent_works = before && works(&before->info),
+        .pool = l->pool,
+        .progress = optimise_progress,
+        .progress_context = l,
     };
     it->theta = mcp_calloc((size_t)r->params + 1, sizeof *it->theta);
-    if (!it->theta) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a policy of %d parameters", r->params);
+    if (!it->theta)
+        return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a policy of %d parameters", r->params);
     if (before) memcpy(it->theta, before->theta, (size_t)r->params * sizeof *it->theta);
     tell(l, MCP_PHASE_OPTIMISE, it->info.number, NULL, 0, 0);
     double     began = now();
@@ -139,8 +163,11 @@ static mcp_status forecast(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     double                began = now();
     mcp_run              *r = l->run;
     mcp_particles        *p = NULL;
-    mcp_particle_settings q = {.count = r->task->optimise.particles, .true_state = r->algorithm->true_state, .seed = r->seed,
-                               .data = l->fit->pairs->n, .trial = (uint32_t)it->info.number};
+    mcp_particle_settings q = {.count = r->task->optimise.particles,
+                               .true_state = r->algorithm->true_state,
+                               .seed = r->seed,
+                               .data = l->fit->pairs->n,
+                               .trial = (uint32_t)it->info.number};
     mcp_status            st;
     if (tell(l, MCP_PHASE_FORECAST, it->info.number, NULL, 0, 0)) return stopped(err);
     if (q.count < 200) q.count = 200; /* probabilities to a few per cent */
@@ -160,23 +187,27 @@ static mcp_status forecast(mcp_learner *l, mcp_run_item *it, mcp_error *err)
 static int tick(void *context, const mcp_trial *so_far)
 {
     mcp_learner *l = context;
-    return tell(l, l->next->info.explored ? MCP_PHASE_EXPLORE : MCP_PHASE_TRIAL, l->next->info.number, NULL, so_far->samples,
-                l->run->system->steps + 1);
+    return tell(l, l->next->info.explored ? MCP_PHASE_EXPLORE : MCP_PHASE_TRIAL, l->next->info.number, NULL,
+                so_far->samples, l->run->system->steps + 1);
 }
 
-/* On the plant. A trial that was stopped or whose plant was lost is kept beside, as interrupted.csv, and does not count. */
+/* On the plant. A trial that was stopped or whose plant was lost is kept beside, as interrupted.csv, and does
+ * not count. */
 static mcp_status execute(mcp_learner *l, mcp_run_item *it, mcp_error *err)
 {
     mcp_run   *r = l->run;
     double     began = now();
     mcp_status st;
     if (it->info.forecast_limit > l->settings.risk)
-        return mcp_fail(err, MCP_ERR_PLANT, "trial %d was not run: the forecast chance of reaching a limit is %.0f %%, above the "
-                        "allowed %.0f %%; add limits to the cost, or allow more risk", it->info.number,
-                        100 * it->info.forecast_limit, 100 * l->settings.risk);
+        return mcp_fail(err, MCP_ERR_PLANT,
+                        "trial %d was not run: the forecast chance of reaching a limit is %.0f %%, above the "
+                        "allowed %.0f %%; add limits to the cost, or allow more risk",
+                        it->info.number, 100 * it->info.forecast_limit, 100 * l->settings.risk);
     if (l->stopped) return stopped(err);
     const mcp_plant_ops *own = l->settings.plant;
-    if (!l->plant && own && (st = mcp_plant_from_ops(&l->plant, r->system, own, l->settings.plant_context, err)) != MCP_OK) return st;
+    if (!l->plant && own &&
+        (st = mcp_plant_from_ops(&l->plant, r->system, own, l->settings.plant_context, err)) != MCP_OK)
+        return st;
     if (!l->plant && (st = mcp_plant_open(&l->plant, r->system, err)) != MCP_OK) return st;
     if ((st = mcp_trial_create(&it->trial, r->task, err)) != MCP_OK) return st;
     st = mcp_plant_run(l->plant, it->theta, r->seed, (uint32_t)r->items, 0, tick, l, it->trial, err);
@@ -196,14 +227,16 @@ static mcp_status judge(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     double     coverage[MCP_MAX_STATE * MCP_WINDOWS];
     double    *states = mcp_run_outcome(it);
     mcp_score  score;
-    if (!states) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the result of trial %d", it->info.number);
+    if (!states)
+        return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the result of trial %d", it->info.number);
     mcp_trial_score(r->system, it->trial, states, &score);
     it->info.samples = it->trial->samples;
     it->info.cost = score.cost, it->info.metric = score.metric;
     it->info.success = score.success, it->info.limit = score.limit;
     it->info.ended = it->trial->ended;
     memcpy(it->info.reason, it->trial->reason, sizeof it->info.reason);
-    if (it->forecast) mcp_forecast_coverage(it->forecast, it->trial->samples, states, coverage, &it->info.coverage);
+    if (it->forecast)
+        mcp_forecast_coverage(it->forecast, it->trial->samples, states, coverage, &it->info.coverage);
     mcp_free(states);
     return mcp_store_result(r, it, it->forecast ? coverage : NULL, err);
 }
@@ -216,7 +249,9 @@ static mcp_status begin(mcp_learner *l, mcp_error *err)
     mcp_status st;
     int        explore = r->explored < r->task->explore.trials;
     if (l->next) return MCP_OK;
-    if ((st = mcp_run_item_create(&l->next, r, explore, explore ? r->explored + 1 : mcp_run_trials(r) + 1, 1, err)) != MCP_OK) return st;
+    if ((st = mcp_run_item_create(&l->next, r, explore, explore ? r->explored + 1 : mcp_run_trials(r) + 1, 1,
+                                  err)) != MCP_OK)
+        return st;
     if (explore || !l->next->folder) return MCP_OK;
     /* A killed run may have left the policy, and even its forecast. */
     if ((st = mcp_load_policy(r, l->next, err)) != MCP_OK) return st;
@@ -286,19 +321,29 @@ static mcp_status same_run(const mcp_run *r, const mcp_run *old, mcp_error *err)
 {
     const char *where = r->folder;
     if (strcmp(old->task->source, r->task->source))
-        return mcp_fail(err, MCP_ERR_ARG, "%s: the task file is not the one this run was begun with (its copy is task.yaml there); "
-                        "resume with that one, or begin a new run with --out", where);
+        return mcp_fail(
+            err, MCP_ERR_ARG,
+            "%s: the task file is not the one this run was begun with (its copy is task.yaml there); "
+            "resume with that one, or begin a new run with --out",
+            where);
     if (old->seed != r->seed)
-        return mcp_fail(err, MCP_ERR_ARG, "%s: this run was begun with seed %llu, not %llu; give that seed, or begin a new run with --out", where,
-                        (unsigned long long)old->seed, (unsigned long long)r->seed);
+        return mcp_fail(
+            err, MCP_ERR_ARG,
+            "%s: this run was begun with seed %llu, not %llu; give that seed, or begin a new run with --out",
+            where, (unsigned long long)old->seed, (unsigned long long)r->seed);
     if (old->algorithm != r->algorithm)
-        return mcp_fail(err, MCP_ERR_ARG, "%s: this run was begun with algorithm %s, not %s; give that one, or begin a new run with --out", where,
-                        old->algorithm->name, r->algorithm->name);
+        return mcp_fail(
+            err, MCP_ERR_ARG,
+            "%s: this run was begun with algorithm %s, not %s; give that one, or begin a new run with --out",
+            where, old->algorithm->name, r->algorithm->name);
     int same = old->overrides == r->overrides;
     for (int i = 0; same && i < r->overrides; i++) same = !strcmp(old->override[i], r->override[i]);
     if (!same)
-        return mcp_fail(err, MCP_ERR_ARG, "%s: this run was begun with other --set values; give those that run.json there lists, or begin "
-                        "a new run with --out", where);
+        return mcp_fail(
+            err, MCP_ERR_ARG,
+            "%s: this run was begun with other --set values; give those that run.json there lists, or begin "
+            "a new run with --out",
+            where);
     return MCP_OK;
 }
 
@@ -330,13 +375,17 @@ static mcp_status open_folder(mcp_learner *l, mcp_error *err)
     int there = mcp_file_exists(path);
     mcp_free(path);
     if (there && !l->settings.resume)
-        return mcp_fail(err, MCP_ERR_ARG, "%s: there is a run in this folder already; go on with it by --resume, or name another "
-                        "folder by --out", r->folder);
+        return mcp_fail(
+            err, MCP_ERR_ARG,
+            "%s: there is a run in this folder already; go on with it by --resume, or name another "
+            "folder by --out",
+            r->folder);
     if (there && (st = resume(l, err)) != MCP_OK) return st;
     return mcp_run_note(r, "running", err);
 }
 
-mcp_status mcp_learner_create(mcp_learner **out, const mcp_task *task, const mcp_learn_settings *s, mcp_error *err)
+mcp_status mcp_learner_create(mcp_learner **out, const mcp_task *task, const mcp_learn_settings *s,
+                              mcp_error *err)
 {
     mcp_status   st;
     mcp_learner *l = mcp_calloc(1, sizeof *l);

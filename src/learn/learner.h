@@ -3,7 +3,7 @@
 #define MCP_LEARNER_H
 
 #include "io/file.h"
-#include "learn/run.h"
+#include "learn/run_folder.h"
 #include "math/pool.h"
 
 struct mcp_learner {
@@ -22,7 +22,8 @@ struct mcp_learner {
 };
 
 /* Takes l->next, whose trial is recorded and stored, into the run: estimates its states and judges it. What
- * mcp_learner_trial does after the plant; verbs that bring recorded data fill l->next->trial after mcp_learner_prepare. */
+ * mcp_learner_trial does after the plant; verbs that bring recorded data fill l->next->trial after
+ * mcp_learner_prepare. */
 mcp_status mcp_learner_accept(mcp_learner *l, mcp_learn_info *info, mcp_error *err);
 
 #endif

@@ -92,7 +92,8 @@ static int find_time(const file *f)
 static int is_signal(const file *f, const char *name)
 {
     const char *dot = strchr(name, '.'), *bare = dot ? dot + 1 : name;
-    return !strcmp(name, "t") || !strcmp(name, "time") || mcp_task_find_state(f->task, bare) >= 0 || mcp_task_find_input(f->task, bare) >= 0;
+    return !strcmp(name, "t") || !strcmp(name, "time") || mcp_task_find_state(f->task, bare) >= 0 ||
+           mcp_task_find_input(f->task, bare) >= 0;
 }
 
 static mcp_status check_pairs(const file *f)
@@ -100,22 +101,28 @@ static mcp_status check_pairs(const file *f)
     for (int m = 0; m < f->q->maps; m++) {
         const char *equals = strchr(f->q->map[m], '=');
         int         there = 0;
-        for (int c = 0; equals && c < f->csv->columns; c++) there |= right_of(f->q->map[m], f->csv->name[c]) != NULL;
-        if (!equals) return mcp_fail(f->err, MCP_ERR_ARG, "map \"%s\": expected THEIR_NAME=OUR_NAME", f->q->map[m]);
+        for (int c = 0; equals && c < f->csv->columns; c++)
+            there |= right_of(f->q->map[m], f->csv->name[c]) != NULL;
+        if (!equals)
+            return mcp_fail(f->err, MCP_ERR_ARG, "map \"%s\": expected THEIR_NAME=OUR_NAME", f->q->map[m]);
         if (!there)
-            return mcp_fail(f->err, MCP_ERR_ARG, "map \"%s\": %s has no column %.*s", f->q->map[m], f->path, (int)(equals - f->q->map[m]),
-                            f->q->map[m]);
+            return mcp_fail(f->err, MCP_ERR_ARG, "map \"%s\": %s has no column %.*s", f->q->map[m], f->path,
+                            (int)(equals - f->q->map[m]), f->q->map[m]);
         if (!is_signal(f, equals + 1))
-            return mcp_fail(f->err, MCP_ERR_ARG, "map \"%s\": the task has no signal %s", f->q->map[m], equals + 1);
+            return mcp_fail(f->err, MCP_ERR_ARG, "map \"%s\": the task has no signal %s", f->q->map[m],
+                            equals + 1);
     }
     for (int m = 0; m < f->q->scales; m++) {
         const char *equals = strchr(f->q->scale[m], '=');
         char        name[128], *end = NULL;
         double      v = equals ? strtod(equals + 1, &end) : 0.0;
         if (!equals || !end || *end || end == equals + 1 || !isfinite(v) || v == 0.0)
-            return mcp_fail(f->err, MCP_ERR_ARG, "scale \"%s\": expected NAME=FACTOR with a number that is not 0", f->q->scale[m]);
+            return mcp_fail(f->err, MCP_ERR_ARG,
+                            "scale \"%s\": expected NAME=FACTOR with a number that is not 0", f->q->scale[m]);
         snprintf(name, sizeof name, "%.*s", (int)(equals - f->q->scale[m]), f->q->scale[m]);
-        if (!is_signal(f, name)) return mcp_fail(f->err, MCP_ERR_ARG, "scale \"%s\": the task has no signal %s", f->q->scale[m], name);
+        if (!is_signal(f, name))
+            return mcp_fail(f->err, MCP_ERR_ARG, "scale \"%s\": the task has no signal %s", f->q->scale[m],
+                            name);
     }
     return MCP_OK;
 }
@@ -133,7 +140,8 @@ static double factor(const file *f, const char *name)
 static void take(const file *f, int c, const char *name, double *out, int stride)
 {
     double by = factor(f, name); /* 1 leaves every bit */
-    for (int k = 0; k < f->csv->rows; k++) out[k * stride] = c < 0 ? NAN : by * f->csv->value[k * f->csv->columns + c];
+    for (int k = 0; k < f->csv->rows; k++)
+        out[k * stride] = c < 0 ? NAN : by * f->csv->value[k * f->csv->columns + c];
 }
 
 static mcp_status missing(const file *f, const char *name)
@@ -143,14 +151,16 @@ static mcp_status missing(const file *f, const char *name)
         size_t n = strlen(there);
         snprintf(there + n, sizeof there - n, "%s%s", c ? ", " : "", f->csv->name[c]);
     }
-    return mcp_fail(f->err, MCP_ERR_IO, "%s: it has no column %s; it has %s (name one by --map THEIRS=%s)", f->path, name, there, name);
+    return mcp_fail(f->err, MCP_ERR_IO, "%s: it has no column %s; it has %s (name one by --map THEIRS=%s)",
+                    f->path, name, there, name);
 }
 
 static mcp_status all_finite(const file *f, const double *v, int stride, int rows, const char *name)
 {
     for (int k = 0; k < rows; k++)
         if (!isfinite(v[k * stride]))
-            return mcp_fail(f->err, MCP_ERR_IO, "%s: row %d of the data: %s is not a finite number", f->path, k + 1, name);
+            return mcp_fail(f->err, MCP_ERR_IO, "%s: row %d of the data: %s is not a finite number", f->path,
+                            k + 1, name);
     return MCP_OK;
 }
 
@@ -190,11 +200,15 @@ static mcp_status check_gaps(const file *f, const mcp_recording *r, double ts)
     for (int k = 1; k < r->rows; k++) {
         double gap = r->t[k] - r->t[k - 1];
         if (!(gap > 0.0))
-            return mcp_fail(f->err, MCP_ERR_IO, "%s: row %d of the data: the time does not go on (%g s after %g s)", f->path, k + 1, r->t[k],
-                            r->t[k - 1]);
+            return mcp_fail(f->err, MCP_ERR_IO,
+                            "%s: row %d of the data: the time does not go on (%g s after %g s)", f->path,
+                            k + 1, r->t[k], r->t[k - 1]);
         if (gap > 2.5 * ts)
-            return mcp_fail(f->err, MCP_ERR_IO, "%s: row %d of the data comes %.4g s after the one before; more than a sample is missing at "
-                            "%g Hz", f->path, k + 1, gap, 1 / ts);
+            return mcp_fail(
+                f->err, MCP_ERR_IO,
+                "%s: row %d of the data comes %.4g s after the one before; more than a sample is missing at "
+                "%g Hz",
+                f->path, k + 1, gap, 1 / ts);
     }
     return MCP_OK;
 }
@@ -202,7 +216,8 @@ static mcp_status check_gaps(const file *f, const mcp_recording *r, double ts)
 static mcp_status check_clock(const file *f, mcp_recording *r, double ts)
 {
     double    *gap = mcp_calloc((size_t)r->rows + 1, sizeof *gap), zero = r->t[0];
-    mcp_status st = gap ? check_gaps(f, r, ts) : mcp_fail(f->err, MCP_ERR_MEMORY, "%s: out of memory", f->path);
+    mcp_status st =
+        gap ? check_gaps(f, r, ts) : mcp_fail(f->err, MCP_ERR_MEMORY, "%s: out of memory", f->path);
     if (st != MCP_OK) {
         mcp_free(gap);
         return st;
@@ -215,8 +230,11 @@ static mcp_status check_clock(const file *f, mcp_recording *r, double ts)
         r->off = fmax(r->off, fabs(r->t[k] - k * ts));
     }
     if (!f->q->resample && fabs(r->rate * ts - 1.0) > f->q->rate_tolerance)
-        return mcp_fail(f->err, MCP_ERR_IO, "%s: it was recorded at %.4g Hz, the task runs at %g Hz; give --resample if only the log has "
-                        "another rate", f->path, r->rate, 1 / ts);
+        return mcp_fail(
+            f->err, MCP_ERR_IO,
+            "%s: it was recorded at %.4g Hz, the task runs at %g Hz; give --resample if only the log has "
+            "another rate",
+            f->path, r->rate, 1 / ts);
     r->resampled = r->off > f->q->rate_tolerance * ts;
     return MCP_OK;
 }
@@ -234,7 +252,8 @@ static void blend(int n, const double *a, const double *b, double w, double *out
     for (int i = 0; i < n; i++) out[i] = (1.0 - w) * a[i] + w * b[i];
 }
 
-/* Rows at k Ts: measurements and truth on straight lines, the input that was held in the middle of the period. */
+/* Rows at k Ts: measurements and truth on straight lines, the input that was held in the middle of the
+ * period. */
 static void resample(const mcp_recording *from, mcp_recording *to, double ts)
 {
     int last = from->rows - 1, a = 0, h = 0;
@@ -270,7 +289,8 @@ static mcp_status at_our_rate(const file *f, const mcp_system *s, mcp_recording 
     return MCP_OK;
 }
 
-mcp_status mcp_recording_read(mcp_recording **out, const mcp_system *s, const char *path, const mcp_add_settings *q, mcp_error *err)
+mcp_status mcp_recording_read(mcp_recording **out, const mcp_system *s, const char *path,
+                              const mcp_add_settings *q, mcp_error *err)
 {
     mcp_csv       *csv = NULL;
     mcp_recording *r = NULL;
@@ -281,7 +301,8 @@ mcp_status mcp_recording_read(mcp_recording **out, const mcp_system *s, const ch
     f.csv = csv;
     if ((st = check_pairs(&f)) != MCP_OK) goto done;
     if (csv->rows < 8) {
-        st = mcp_fail(err, MCP_ERR_IO, "%s: %d rows of data are too few to learn from; a whole trial has %d", path, csv->rows, s->steps + 1);
+        st = mcp_fail(err, MCP_ERR_IO, "%s: %d rows of data are too few to learn from; a whole trial has %d",
+                      path, csv->rows, s->steps + 1);
         goto done;
     }
     if ((st = create(&r, s, csv->rows, err)) != MCP_OK) goto done;
@@ -290,8 +311,9 @@ mcp_status mcp_recording_read(mcp_recording **out, const mcp_system *s, const ch
     if (r->resampled && (st = at_our_rate(&f, s, &r)) != MCP_OK) goto done;
     if (r->rows > s->steps + 1) r->surplus = r->rows - (s->steps + 1), r->rows = s->steps + 1;
     if (r->rows < s->steps + 1 && !q->ended && !s->task->limits)
-        st = mcp_fail(err, MCP_ERR_IO, "%s: it has %d samples of a trial of %d; give --ended REASON if it really ended there", path, r->rows,
-                      s->steps + 1);
+        st = mcp_fail(err, MCP_ERR_IO,
+                      "%s: it has %d samples of a trial of %d; give --ended REASON if it really ended there",
+                      path, r->rows, s->steps + 1);
 done:
     if (st == MCP_OK) *out = r;
     else mcp_recording_free(r);
@@ -313,8 +335,11 @@ static mcp_status give(player *p, mcp_sample *out, mcp_error *err)
     const mcp_recording *r = p->r;
     int                  k = p->row;
     if (k >= r->rows)
-        return mcp_fail(err, MCP_ERR_IO, "the recording has %d samples of a trial of %d and reaches no limit; give --ended REASON if it really "
-                        "ended there", r->rows, p->s->steps + 1);
+        return mcp_fail(err, MCP_ERR_IO,
+                        "the recording has %d samples of a trial of %d and reaches no limit; give --ended "
+                        "REASON if it really "
+                        "ended there",
+                        r->rows, p->s->steps + 1);
     out->time = r->t[k];
     memcpy(out->measured, r->measured + k * r->ny, (size_t)r->ny * sizeof(double));
     memcpy(out->truth, r->truth + k * r->nx, (size_t)r->nx * sizeof(double));
@@ -327,7 +352,8 @@ static mcp_status give(player *p, mcp_sample *out, mcp_error *err)
     return MCP_OK;
 }
 
-static mcp_status play_reset(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run, mcp_sample *first, mcp_error *err)
+static mcp_status play_reset(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run,
+                             mcp_sample *first, mcp_error *err)
 {
     player *p = context;
     (void)x0, (void)seed, (void)trial, (void)run;
@@ -347,14 +373,15 @@ static mcp_status play_stop(void *context, const double *safe_u, mcp_error *err)
     return MCP_OK;
 }
 
-mcp_status mcp_recording_play(const mcp_recording *r, const mcp_system *s, const double *theta, const char *ended, mcp_trial *out,
-                              mcp_error *err)
+mcp_status mcp_recording_play(const mcp_recording *r, const mcp_system *s, const double *theta,
+                              const char *ended, mcp_trial *out, mcp_error *err)
 {
     static const mcp_plant_ops ops = {play_reset, play_step, play_stop, NULL};
     player     p = {.r = r, .s = s, .ended = ended};
     mcp_plant *plant = NULL;
     double    *u = mcp_calloc((size_t)s->steps * (size_t)s->nu + 1, sizeof *u);
-    mcp_status st = u ? mcp_plant_from_ops(&plant, s, &ops, &p, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a recording");
+    mcp_status st = u ? mcp_plant_from_ops(&plant, s, &ops, &p, err)
+                      : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a recording");
     if (st == MCP_OK && theta) st = mcp_plant_run(plant, theta, 0, 0, 0, NULL, NULL, out, err);
     else if (st == MCP_OK) {
         int n = r->rows < s->steps ? r->rows : s->steps;

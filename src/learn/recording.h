@@ -1,13 +1,15 @@
-/* recording.h - a trial that somebody else recorded: a CSV file to the samples of a task, names mapped, units scaled, clock checked.
+/* recording.h - a trial that somebody else recorded: a CSV file to the samples of a task, names mapped, units
+ * scaled, clock checked.
  *
- * Columns: t or time (s); every measured channel as NAME or measured.NAME; every input as NAME or commanded.NAME; where there,
- * applied.NAME and truth.NAME. Row k holds what was measured at k Ts and what was commanded from then on; a trial of T steps has
- * T+1 rows, and the input of its last row does not matter. */
+ * Columns: t or time (s); every measured channel as NAME or measured.NAME; every input as NAME or
+ * commanded.NAME; where there, applied.NAME and truth.NAME. Row k holds what was measured at k Ts and what
+ * was commanded from then on; a trial of T steps has T+1 rows, and the input of its last row does not matter.
+ */
 #ifndef MCP_RECORDING_H
 #define MCP_RECORDING_H
 
 #include "control/system.h"
-#include "plant/plant.h"
+#include "plant/plant_handle.h"
 
 typedef struct {
     const char *const *map;   /* "their_name=our_name"                                                    */
@@ -30,12 +32,14 @@ typedef struct {
     int     resampled, surplus;        /* 1: interpolated; rows after the trial's end, left out           */
 } mcp_recording;
 
-mcp_status mcp_recording_read(mcp_recording **out, const mcp_system *s, const char *path, const mcp_add_settings *q, mcp_error *err);
+mcp_status mcp_recording_read(mcp_recording **out, const mcp_system *s, const char *path,
+                              const mcp_add_settings *q, mcp_error *err);
 void       mcp_recording_free(mcp_recording *r);
 
-/* Plays it to the controller as if it were a plant: *out gets what was observed, and the limits are watched. theta NULL: an
- * exploration with the recorded inputs; else the policy's commands are computed again (out->input). ended: as above. */
-mcp_status mcp_recording_play(const mcp_recording *r, const mcp_system *s, const double *theta, const char *ended, mcp_trial *out,
-                              mcp_error *err);
+/* Plays it to the controller as if it were a plant: *out gets what was observed, and the limits are watched.
+ * theta NULL: an exploration with the recorded inputs; else the policy's commands are computed again
+ * (out->input). ended: as above. */
+mcp_status mcp_recording_play(const mcp_recording *r, const mcp_system *s, const double *theta,
+                              const char *ended, mcp_trial *out, mcp_error *err);
 
 #endif

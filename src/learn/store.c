@@ -6,13 +6,14 @@
 
 #include "io/csv.h"
 #include "io/file.h"
-#include "learn/run.h"
+#include "learn/run_folder.h"
 #include "learn/store.h"
 #include "math/arena.h"
 
 static mcp_status no_memory(const mcp_run_item *it, const char *what, mcp_error *err)
 {
-    return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory for its %s", it->folder ? it->folder : "trial", what);
+    return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory for its %s", it->folder ? it->folder : "trial",
+                    what);
 }
 
 mcp_status mcp_store_json(const mcp_run_item *it, const char *name, json_t *root, mcp_error *err)
@@ -89,7 +90,8 @@ void mcp_info_from_json(mcp_info_file file, const json_t *root, mcp_learn_info *
         char *at = (char *)info + fields[i].offset;
         if (fields[i].file != file) continue;
         if (fields[i].type == WHOLE) *(int *)(void *)at = mcp_json_get_int(root, fields[i].key, 0);
-        else if (fields[i].type == REAL) *(double *)(void *)at = mcp_json_get_double(root, fields[i].key, NAN);
+        else if (fields[i].type == REAL)
+            *(double *)(void *)at = mcp_json_get_double(root, fields[i].key, NAN);
         else snprintf(at, sizeof info->reason, "%s", mcp_json_get_text(root, fields[i].key, ""));
     }
 }
@@ -145,8 +147,9 @@ static mcp_status write_trial_csv(const mcp_run *r, const mcp_run_item *it, cons
             for (int i = 0; i < g[k].count; i++) *to++ = g[k].value[s * g[k].count + i];
         *to++ = t->wall[s];
     }
-    mcp_status st = !ok || !table ? no_memory(it, "data", err)
-                                  : mcp_csv_write(path, columns, (const char *const *)name, t->samples, table, err);
+    mcp_status st = !ok || !table
+                        ? no_memory(it, "data", err)
+                        : mcp_csv_write(path, columns, (const char *const *)name, t->samples, table, err);
     free_names(name, columns);
     mcp_free(table);
     return st;
@@ -158,11 +161,12 @@ mcp_status mcp_store_trial(const mcp_run *r, const mcp_run_item *it, const char 
     const mcp_trial  *t = it->trial;
     const mcp_timing *c = &t->timing;
     char              json[64];
-    json_t           *root = json_pack("{s:i, s:b, s:b, s:o, s:f, s:{s:b, s:i, s:f, s:f, s:f, s:f, s:f}}", "samples", t->samples,
-                                       "explored", t->explored, "ended", t->ended, "reason", mcp_json_text(t->reason), "rate", r->task->rate, "timing",
-                                       "paced", c->paced, "misses", c->misses, "period_mean", c->period_mean, "period_std",
-                                       c->period_std, "late_max", c->late_max, "answer_mean", c->answer_mean, "answer_max",
-                                       c->answer_max);
+    json_t *root =
+        json_pack("{s:i, s:b, s:b, s:o, s:f, s:{s:b, s:i, s:f, s:f, s:f, s:f, s:f}}", "samples", t->samples,
+                  "explored", t->explored, "ended", t->ended, "reason", mcp_json_text(t->reason), "rate",
+                  r->task->rate, "timing", "paced", c->paced, "misses", c->misses, "period_mean",
+                  c->period_mean, "period_std", c->period_std, "late_max", c->late_max, "answer_mean",
+                  c->answer_mean, "answer_max", c->answer_max);
     snprintf(json, sizeof json, "%s.json", name);
     mcp_status st = mcp_store_json(it, json, root, err);
     if (st != MCP_OK) return st;
@@ -173,14 +177,16 @@ mcp_status mcp_store_trial(const mcp_run *r, const mcp_run_item *it, const char 
 }
 
 /* Copies the named columns; wall and truth may be missing. */
-static mcp_status read_columns(const mcp_run *r, const char *path, const mcp_csv *c, mcp_trial *t, mcp_error *err)
+static mcp_status read_columns(const mcp_run *r, const char *path, const mcp_csv *c, mcp_trial *t,
+                               mcp_error *err)
 {
     column_group g[GROUPS];
     char         name[160];
     int          time = mcp_csv_find(c, "t"), wall = mcp_csv_find(c, "wall");
     if (time < 0) return mcp_fail(err, MCP_ERR_IO, "%s: it has no column t", path);
     if (c->rows > t->capacity)
-        return mcp_fail(err, MCP_ERR_IO, "%s: %d samples where a trial of this task has at most %d", path, c->rows, t->capacity);
+        return mcp_fail(err, MCP_ERR_IO, "%s: %d samples where a trial of this task has at most %d", path,
+                        c->rows, t->capacity);
     t->samples = c->rows;
     for (int s = 0; s < c->rows; s++) {
         t->t[s] = c->value[s * c->columns + time];
@@ -193,7 +199,8 @@ static mcp_status read_columns(const mcp_run *r, const char *path, const mcp_csv
             int column = mcp_csv_find(c, name);
             if (column < 0 && g[k].value != t->truth)
                 return mcp_fail(err, MCP_ERR_IO, "%s: it has no column %s", path, name);
-            for (int s = 0; s < c->rows; s++) g[k].value[s * g[k].count + i] = column < 0 ? NAN : c->value[s * c->columns + column];
+            for (int s = 0; s < c->rows; s++)
+                g[k].value[s * g[k].count + i] = column < 0 ? NAN : c->value[s * c->columns + column];
         }
     return MCP_OK;
 }
@@ -208,7 +215,8 @@ mcp_status mcp_load_trial(const mcp_run *r, mcp_run_item *it, mcp_error *err)
     if (!mcp_file_exists(path)) goto done;
     if ((st = mcp_load_json(it, "trial.json", &root, err)) != MCP_OK) goto done;
     if (!root) {
-        st = mcp_fail(err, MCP_ERR_IO, "%s/trial.json: it is missing beside trial.csv; the folder is damaged", it->folder);
+        st = mcp_fail(err, MCP_ERR_IO, "%s/trial.json: it is missing beside trial.csv; the folder is damaged",
+                      it->folder);
         goto done;
     }
     if ((st = mcp_csv_read(&csv, path, err)) != MCP_OK) goto done;
@@ -220,10 +228,11 @@ mcp_status mcp_load_trial(const mcp_run *r, mcp_run_item *it, mcp_error *err)
     t->explored = mcp_json_get_int(root, "explored", 0);
     t->ended = mcp_json_get_int(root, "ended", 0);
     snprintf(t->reason, sizeof t->reason, "%s", mcp_json_get_text(root, "reason", ""));
-    t->timing = (mcp_timing){mcp_json_get_int(c, "paced", 0), mcp_json_get_int(c, "misses", 0),
-                             mcp_json_get_double(c, "period_mean", 0), mcp_json_get_double(c, "period_std", 0),
-                             mcp_json_get_double(c, "late_max", 0), mcp_json_get_double(c, "answer_mean", 0),
-                             mcp_json_get_double(c, "answer_max", 0)};
+    t->timing =
+        (mcp_timing){mcp_json_get_int(c, "paced", 0),          mcp_json_get_int(c, "misses", 0),
+                     mcp_json_get_double(c, "period_mean", 0), mcp_json_get_double(c, "period_std", 0),
+                     mcp_json_get_double(c, "late_max", 0),    mcp_json_get_double(c, "answer_mean", 0),
+                     mcp_json_get_double(c, "answer_max", 0)};
 done:
     if (st != MCP_OK) {
         mcp_trial_free(it->trial);
@@ -274,11 +283,13 @@ mcp_status mcp_store_model(const mcp_run *r, const mcp_run_item *it, const mcp_f
         for (int i = 0; i < n; i++) json_array_append_new(names, json_string(mcp_kernel_param_name(k, i)));
         json_array_append_new(names, json_string("log_noise"));
         json_object_set_new(gp, "target", json_string(task->state[task->gp[g].state]));
-        json_object_set_new(gp, "kind", json_string(task->gp[g].kind == MCP_GP_VELOCITY ? "velocity" : "change"));
+        json_object_set_new(gp, "kind",
+                            json_string(task->gp[g].kind == MCP_GP_VELOCITY ? "velocity" : "change"));
         json_object_set_new(gp, "kernel", json_string(r->system->kernel_text[g]));
         json_object_set_new(gp, "parameters", names);
         json_object_set_new(gp, "hyper", mcp_json_numbers(n + 1, mcp_gp_hyper(fit->gp[g])));
-        if (fit->first[g]) json_object_set_new(gp, "first", mcp_json_numbers(n + 1, mcp_gp_hyper(fit->first[g])));
+        if (fit->first[g])
+            json_object_set_new(gp, "first", mcp_json_numbers(n + 1, mcp_gp_hyper(fit->first[g])));
         json_object_set_new(gp, "noise_std", mcp_json_number(exp(mcp_gp_hyper(fit->gp[g])[n])));
         json_object_set_new(gp, "noise_floor", mcp_json_number(fit->noise_floor[g]));
         json_object_set_new(gp, "nlml", mcp_json_number(fit->info[g].nlml));
@@ -287,8 +298,12 @@ mcp_status mcp_store_model(const mcp_run *r, const mcp_run_item *it, const mcp_f
         json_array_append_new(gps, gp);
     }
     json_t *features = json_array();
-    for (int i = 0; i < r->system->nf; i++) json_array_append_new(features, json_string(r->system->feature_text[i]));
-    return mcp_store_json(it, "model.json", json_pack("{s:i, s:o, s:o}", "pairs", fit->pairs->n, "features", features, "gps", gps), err);
+    for (int i = 0; i < r->system->nf; i++)
+        json_array_append_new(features, json_string(r->system->feature_text[i]));
+    return mcp_store_json(it, "model.json",
+                          json_pack("{s:i, s:o, s:o}", "pairs", fit->pairs->n, "features", features, "gps",
+                                    gps),
+                          err);
 }
 
 mcp_status mcp_load_hyper(const mcp_run *r, int number, double **hyper, mcp_error *err)
@@ -298,7 +313,8 @@ mcp_status mcp_load_hyper(const mcp_run *r, int number, double **hyper, mcp_erro
     mcp_status    st = mcp_run_item_create(&it, r, 0, number, 0, err);
     if (st != MCP_OK) return st;
     if ((st = mcp_load_json(it, "model.json", &root, err)) == MCP_OK && !root)
-        st = mcp_fail(err, MCP_ERR_IO, "%s/model.json: it is missing, so this trial's model cannot be rebuilt", it->folder);
+        st = mcp_fail(err, MCP_ERR_IO,
+                      "%s/model.json: it is missing, so this trial's model cannot be rebuilt", it->folder);
     const json_t *gps = json_object_get(root, "gps");
     int sets = mcp_refinable(r->system) ? 2 : 1, ngp = r->system->ngp;
     for (int k = 0; st == MCP_OK && k < sets * ngp; k++) {
@@ -307,8 +323,9 @@ mcp_status mcp_load_hyper(const mcp_run *r, int number, double **hyper, mcp_erro
         hyper[k] = mcp_calloc((size_t)n, sizeof **hyper);
         if (!hyper[k]) st = no_memory(it, "model", err);
         else if (!mcp_json_get_numbers(json_array_get(gps, (size_t)g), list, n, hyper[k]))
-            st = mcp_fail(err, MCP_ERR_IO, "%s/model.json: GP %d has no list \"%s\" of %d numbers; the file is damaged", it->folder,
-                          g + 1, list, n);
+            st = mcp_fail(err, MCP_ERR_IO,
+                          "%s/model.json: GP %d has no list \"%s\" of %d numbers; the file is damaged",
+                          it->folder, g + 1, list, n);
     }
     json_decref(root);
     mcp_run_item_free(it);

@@ -2,7 +2,7 @@
 #ifndef MCP_STORE_H
 #define MCP_STORE_H
 
-#include "learn/run.h"
+#include "learn/run_folder.h"
 
 typedef enum { MCP_IN_OPTIMISE, MCP_IN_FORECAST, MCP_IN_RESULT } mcp_info_file;
 

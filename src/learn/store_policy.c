@@ -6,7 +6,7 @@
 #include "io/csv.h"
 #include "io/file.h"
 #include "io/npy.h"
-#include "learn/run.h"
+#include "learn/run_folder.h"
 #include "learn/store.h"
 #include "math/arena.h"
 
@@ -43,21 +43,26 @@ static mcp_status store_history(const mcp_run_item *it, const mcp_optimise_info 
     return st;
 }
 
-mcp_status mcp_store_policy(const mcp_run *r, const mcp_run_item *it, const mcp_optimise_info *info, mcp_error *err)
+mcp_status mcp_store_policy(const mcp_run *r, const mcp_run_item *it, const mcp_optimise_info *info,
+                            mcp_error *err)
 {
     if (!it->folder) return MCP_OK;
     mcp_status st;
     if ((st = store_history(it, info, err)) != MCP_OK) return st;
-    if ((st = mcp_store_json(it, "optimise.json", mcp_info_to_json(MCP_IN_OPTIMISE, &it->info), err)) != MCP_OK) return st;
+    if ((st = mcp_store_json(it, "optimise.json", mcp_info_to_json(MCP_IN_OPTIMISE, &it->info), err)) !=
+        MCP_OK)
+        return st;
 
     const mcp_program *p = r->system->controller;
     json_t            *groups = json_array();
     for (int i = 0; i < mcp_program_groups(p); i++) {
         const mcp_param_group *g = mcp_program_group(p, i);
-        json_array_append_new(groups, json_pack("{s:s, s:s, s:i, s:i, s:o}", "name", g->name, "kind", group_kind(g->kind), "rows",
-                                                g->rows, "cols", g->cols, "values", mcp_json_numbers(g->count, it->theta + g->offset)));
+        json_array_append_new(groups, json_pack("{s:s, s:s, s:i, s:i, s:o}", "name", g->name, "kind",
+                                                group_kind(g->kind), "rows", g->rows, "cols", g->cols,
+                                                "values", mcp_json_numbers(g->count, it->theta + g->offset)));
     }
-    return mcp_store_json(it, "policy.json", json_pack("{s:i, s:o}", "parameters", r->params, "groups", groups), err);
+    return mcp_store_json(it, "policy.json",
+                          json_pack("{s:i, s:o}", "parameters", r->params, "groups", groups), err);
 }
 
 static mcp_status read_groups(const mcp_run *r, mcp_run_item *it, const json_t *root, mcp_error *err)
@@ -65,14 +70,16 @@ static mcp_status read_groups(const mcp_run *r, mcp_run_item *it, const json_t *
     const mcp_program *p = r->system->controller;
     const json_t      *groups = json_object_get(root, "groups");
     if ((int)json_array_size(groups) != mcp_program_groups(p))
-        return mcp_fail(err, MCP_ERR_IO, "%s/policy.json: %d groups of parameters where the task's policy has %d", it->folder,
+        return mcp_fail(err, MCP_ERR_IO,
+                        "%s/policy.json: %d groups of parameters where the task's policy has %d", it->folder,
                         (int)json_array_size(groups), mcp_program_groups(p));
     for (int i = 0; i < mcp_program_groups(p); i++) {
         const mcp_param_group *g = mcp_program_group(p, i);
         const json_t          *o = json_array_get(groups, (size_t)i);
-        if (strcmp(mcp_json_get_text(o, "name", ""), g->name) || !mcp_json_get_numbers(o, "values", g->count, it->theta + g->offset))
-            return mcp_fail(err, MCP_ERR_IO, "%s/policy.json: group %d is not \"%s\" with %d values", it->folder, i + 1, g->name,
-                            g->count);
+        if (strcmp(mcp_json_get_text(o, "name", ""), g->name) ||
+            !mcp_json_get_numbers(o, "values", g->count, it->theta + g->offset))
+            return mcp_fail(err, MCP_ERR_IO, "%s/policy.json: group %d is not \"%s\" with %d values",
+                            it->folder, i + 1, g->name, g->count);
     }
     return MCP_OK;
 }
@@ -83,7 +90,8 @@ mcp_status mcp_load_policy(const mcp_run *r, mcp_run_item *it, mcp_error *err)
     mcp_status st = mcp_load_json(it, "policy.json", &root, err);
     if (st != MCP_OK || !root) return st;
     it->theta = mcp_calloc((size_t)r->params + 1, sizeof *it->theta);
-    st = it->theta ? read_groups(r, it, root, err) : mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory for its policy", it->folder);
+    st = it->theta ? read_groups(r, it, root, err)
+                   : mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory for its policy", it->folder);
     if (st == MCP_OK && (st = mcp_load_json(it, "optimise.json", &info, err)) == MCP_OK && info)
         mcp_info_from_json(MCP_IN_OPTIMISE, info, &it->info);
     if (st != MCP_OK) {
@@ -104,13 +112,17 @@ mcp_status mcp_store_forecast(const mcp_run *r, const mcp_run_item *it, mcp_erro
     int                 shape[3] = {f->samples, f->kept, f->nx};
     char               *path = mcp_sprintf("%s/particles.npy", it->folder);
     double             *column = mcp_calloc((size_t)f->samples, sizeof *column);
-    mcp_status          st = path && column ? mcp_npy_write(path, 3, shape, f->states, err)
-                                            : mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory for its forecast", it->folder);
+    mcp_status st = path && column
+                        ? mcp_npy_write(path, 3, shape, f->states, err)
+                        : mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory for its forecast", it->folder);
     if (st == MCP_OK) {
         json_t *root = mcp_info_to_json(MCP_IN_FORECAST, &it->info), *states = json_object();
         for (int k = 0; k < f->nx; k++) {
             json_t *band = json_object();
-            const struct { const char *name; const double *v; } q[] = {{"p05", f->low}, {"p50", f->median}, {"p95", f->high}};
+            const struct {
+                const char *name;
+                const double *v;
+            } q[] = {{"p05", f->low}, {"p50", f->median}, {"p95", f->high}};
             for (int j = 0; j < 3; j++) {
                 for (int i = 0; i < f->samples; i++) column[i] = q[j].v[i * f->nx + k];
                 json_object_set_new(band, q[j].name, mcp_json_numbers(f->samples, column));
@@ -130,14 +142,19 @@ static mcp_status read_bands(const mcp_run *r, mcp_run_item *it, const json_t *r
 {
     mcp_forecast *f = it->forecast;
     double       *column = mcp_calloc((size_t)f->samples, sizeof *column);
-    mcp_status    st = column ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory for its forecast", it->folder);
+    mcp_status st =
+        column ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory for its forecast", it->folder);
     for (int k = 0; st == MCP_OK && k < f->nx; k++) {
         const json_t *band = json_object_get(json_object_get(root, "bands"), r->task->state[k]);
-        const struct { const char *name; double *v; } q[] = {{"p05", f->low}, {"p50", f->median}, {"p95", f->high}};
+        const struct {
+            const char *name;
+            double *v;
+        } q[] = {{"p05", f->low}, {"p50", f->median}, {"p95", f->high}};
         for (int j = 0; st == MCP_OK && j < 3; j++) {
             if (!mcp_json_get_numbers(band, q[j].name, f->samples, column))
-                st = mcp_fail(err, MCP_ERR_IO, "%s/forecast.json: %s of state %s are not %d numbers; the file is damaged", it->folder,
-                              q[j].name, r->task->state[k], f->samples);
+                st = mcp_fail(err, MCP_ERR_IO,
+                              "%s/forecast.json: %s of state %s are not %d numbers; the file is damaged",
+                              it->folder, q[j].name, r->task->state[k], f->samples);
             for (int i = 0; i < f->samples; i++) q[j].v[i * f->nx + k] = column[i];
         }
     }
@@ -152,8 +169,9 @@ static void read_particles(mcp_run_item *it)
     int           dims, shape[MCP_NPY_DIMS];
     double       *value = NULL;
     char         *path = mcp_sprintf("%s/particles.npy", it->folder);
-    if (path && mcp_npy_read(path, &dims, shape, &value, NULL) == MCP_OK && dims == 3 && shape[0] == f->samples &&
-        shape[2] == f->nx && mcp_forecast_alloc(&g, f->samples, f->nx, shape[1], NULL) == MCP_OK) {
+    if (path && mcp_npy_read(path, &dims, shape, &value, NULL) == MCP_OK && dims == 3 &&
+        shape[0] == f->samples && shape[2] == f->nx &&
+        mcp_forecast_alloc(&g, f->samples, f->nx, shape[1], NULL) == MCP_OK) {
         size_t n = (size_t)f->samples * (size_t)f->nx;
         memcpy(g->low, f->low, n * sizeof *g->low);
         memcpy(g->median, f->median, n * sizeof *g->median);
@@ -198,7 +216,8 @@ mcp_status mcp_store_result(const mcp_run *r, const mcp_run_item *it, const doub
     if (coverage) {
         json_t *states = json_object();
         for (int k = 0; k < r->system->nx; k++)
-            json_object_set_new(states, r->task->state[k], mcp_json_numbers(MCP_WINDOWS, coverage + k * MCP_WINDOWS));
+            json_object_set_new(states, r->task->state[k],
+                                mcp_json_numbers(MCP_WINDOWS, coverage + k * MCP_WINDOWS));
         json_object_set_new(root, "coverage_by_quarter", states);
     }
     return mcp_store_json(it, "result.json", root, err);

@@ -1,4 +1,5 @@
-/* arena.c - memory: laying out one block, and the only calls in the library that ask the system for memory. */
+/* arena.c - memory: laying out one block, and the only calls in the library that ask the system for memory.
+ */
 #include "math/arena.h"
 
 #include <stdarg.h>
@@ -103,15 +104,17 @@ static int must_fail(void)
 }
 #endif
 
-/* A block of several huge pages starts on one and asks for them: a tape that is written and read from end to end otherwise
- * misses the address cache at every page, and what falls together in the second-level cache is left to chance. */
+/* A block of several huge pages starts on one and asks for them: a tape that is written and read from end to
+ * end otherwise misses the address cache at every page, and what falls together in the second-level cache is
+ * left to chance. */
 static void *aligned_block(size_t size)
 {
 #if defined(MADV_HUGEPAGE) && !defined(ARENA_ASAN)
     const size_t huge = (size_t)1 << 21;
     if (size >= 2 * huge && size <= SIZE_MAX - huge) {
         void *block = aligned_alloc(huge, (size + huge - 1) & ~(huge - 1));
-        if (block) madvise(block, size & ~(huge - 1), MADV_HUGEPAGE); /* a wish: without it only speed is lost */
+        if (block)
+            madvise(block, size & ~(huge - 1), MADV_HUGEPAGE); /* a wish: without it only speed is lost */
         return block;
     }
 #endif

@@ -1,7 +1,10 @@
-/* gemm.h - C = A B (or C += A B) for a constant A used many times: A is packed once, B is a block of particles.
- *   A  m x k row-major     B  k x n, row stride ldb     C  m x n, row stride ldc     n a multiple of MCP_LANES
- * Each C[i][j] is one sum over k in increasing order, whatever n is: a lane's result does not depend on its block. Of an upper
- * triangular A the zeros are passed over, panel by panel: nearly half the work, the same bits. */
+/* gemm.h - C = A B (or C += A B) for a constant A used many times: A is packed once, B is a block of
+ * particles.
+ *   A  m x k row-major     B  k x n, row stride ldb     C  m x n, row stride ldc
+ *     n a multiple of MCP_LANES
+ * Each C[i][j] is one sum over k in increasing order, whatever n is: a lane's result does not depend on
+ * its block. Of an upper triangular A the zeros are passed over, panel by panel: nearly half the work,
+ * the same bits. */
 #ifndef MCP_GEMM_H
 #define MCP_GEMM_H
 

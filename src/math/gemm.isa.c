@@ -1,9 +1,10 @@
-/* gemm.isa.c - C = A B with A packed in panels of MR rows: panel p holds, for each k, the MR numbers A[p*MR ..][k].
+/* gemm.isa.c - C = A B with A packed in panels of MR rows: panel p holds, for each k, the MR numbers A[p*MR
+ * ..][k].
  *
- * A tile of MR x NV vectors of C stays in registers while k runs; per k it costs NV loads of B and MR broadcasts of A for
- * MR * NV multiply-adds. The panel of A (MR x KC) stays in the first-level cache while the tile moves along the columns.
- * Every C[i][j] is the same chain of multiply-adds, k increasing, whatever tile it falls in. Of an upper triangular A a panel begins
- * at its first row's diagonal. */
+ * A tile of MR x NV vectors of C stays in registers while k runs; per k it costs NV loads of B and MR
+ * broadcasts of A for MR * NV multiply-adds. The panel of A (MR x KC) stays in the first-level cache while
+ * the tile moves along the columns. Every C[i][j] is the same chain of multiply-adds, k increasing, whatever
+ * tile it falls in. Of an upper triangular A a panel begins at its first row's diagonal. */
 #include "math/gemm.h"
 
 #include <string.h>
@@ -29,12 +30,14 @@ void MCP_ISA_FN(mcp_gemm_pack)(int upper, int m, int k, const double *A, int lda
 {
     for (int i0 = 0; i0 < m; i0 += MR)
         for (int l = 0; l < k; l++)
-            for (int i = i0; i < i0 + MR; i++) *out++ = i < m && !(upper && l < i) ? A[(size_t)i * (size_t)lda + (size_t)l] : 0.0;
+            for (int i = i0; i < i0 + MR; i++)
+                *out++ = i < m && !(upper && l < i) ? A[(size_t)i * (size_t)lda + (size_t)l] : 0.0;
 }
 
 /* One tile over k numbers of the sum. rows <= MR of it are stored. vectors is a constant in each caller. */
-static inline __attribute__((always_inline)) void tile(int vectors, int rows, int k, const double *a, const double *B,
-                                                       size_t ldb, double *C, size_t ldc, int accumulate)
+static inline __attribute__((always_inline)) void tile(int vectors, int rows, int k, const double *a,
+                                                       const double *B, size_t ldb, double *C, size_t ldc,
+                                                       int accumulate)
 {
     mcp_v acc[MR][NV];
     for (int i = 0; i < MR; i++)
@@ -56,7 +59,8 @@ static inline __attribute__((always_inline)) void tile(int vectors, int rows, in
 
 #define KC 256 /* a panel of MR x KC doubles fits the first-level cache with room for B */
 
-void MCP_ISA_FN(mcp_gemm)(const mcp_packed *p, int n, const double *B, int ldb, double *C, int ldc, int accumulate)
+void MCP_ISA_FN(mcp_gemm)(const mcp_packed *p, int n, const double *B, int ldb, double *C, int ldc,
+                          int accumulate)
 {
     size_t sb = (size_t)ldb, sc = (size_t)ldc;
     for (int l0 = 0; l0 == 0 || l0 < p->k; l0 += KC) {

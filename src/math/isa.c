@@ -7,13 +7,14 @@
 
 static const char *const names[] = {"base", "v2", "v3", "v4"};
 
-/* The x86-64 levels by the features our kernels use. The compiler's builtin also asks the operating system whether it
- * saves the wide registers. */
+/* The x86-64 levels by the features our kernels use. The compiler's builtin also asks the operating system
+ * whether it saves the wide registers. */
 mcp_isa mcp_isa_widest(void)
 {
 #if defined(__x86_64__)
     __builtin_cpu_init();
-    if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("ssse3") || !__builtin_cpu_supports("popcnt"))
+    if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("ssse3") ||
+        !__builtin_cpu_supports("popcnt"))
         return MCP_ISA_BASE;
     if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi") ||
         !__builtin_cpu_supports("bmi2"))
@@ -37,8 +38,8 @@ static mcp_isa choose(void)
     return widest;
 }
 
-/* The answer is a constant of the process: it is looked up once, so that an environment changed later cannot mix levels
- * within one run, and so that hot callers may ask every time. */
+/* The answer is a constant of the process: it is looked up once, so that an environment changed later cannot
+ * mix levels within one run, and so that hot callers may ask every time. */
 mcp_isa mcp_isa_level(void)
 {
     static atomic_int known; /* level + 1; 0 = not asked yet. Every thread would store the same number. */

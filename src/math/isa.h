@@ -1,12 +1,14 @@
 /* isa.h - one source, several instruction sets.
  *
- * A file named foo.isa.c is compiled once per level with MCP_ISA set to base, v2, v3 or v4 (x86-64 levels; base alone on
- * other machines). Its functions are named MCP_ISA_FN(mcp_foo_bar), e.g. mcp_foo_bar_v3. A plain foo.c beside it picks
- * one at run time by mcp_isa_level() and stores the pointer in the object it creates: there is no global table to change.
+ * A file named foo.isa.c is compiled once per level with MCP_ISA set to base, v2, v3 or v4 (x86-64 levels;
+ * base alone on other machines). Its functions are named MCP_ISA_FN(mcp_foo_bar), e.g. mcp_foo_bar_v3. A
+ * plain foo.c beside it picks one at run time by mcp_isa_level() and stores the pointer in the object it
+ * creates: there is no global table to change.
  *
- * Batches: arrays are [variable][lane]; the number of lanes n and the stride ld are multiples of MCP_LANES and rows start
- * on 64-byte boundaries. Kernels always work on whole groups of MCP_LANES, never on a remainder, so that a lane's result
- * does not depend on the batch it sits in. Unused lanes hold finite numbers. */
+ * Batches: arrays are [variable][lane]; the number of lanes n and the stride ld are multiples of MCP_LANES
+ * and rows start on 64-byte boundaries. Kernels always work on whole groups of MCP_LANES, never on a
+ * remainder, so that a lane's result does not depend on the batch it sits in. Unused lanes hold finite
+ * numbers. */
 #ifndef MCP_ISA_H
 #define MCP_ISA_H
 
@@ -18,8 +20,8 @@
 
 typedef enum { MCP_ISA_BASE = 0, MCP_ISA_V2, MCP_ISA_V3, MCP_ISA_V4 } mcp_isa;
 
-/* The widest level this CPU runs, or the one the environment variable MCPILCO_ISA (base, v2, v3, v4) asks for if the CPU
- * can run it (otherwise the widest that it can). Looked up once per process. */
+/* The widest level this CPU runs, or the one the environment variable MCPILCO_ISA (base, v2, v3, v4) asks for
+ * if the CPU can run it (otherwise the widest that it can). Looked up once per process. */
 mcp_isa     mcp_isa_level(void);
 mcp_isa     mcp_isa_widest(void); /* what the CPU runs, whatever the environment says */
 const char *mcp_isa_name(mcp_isa level);

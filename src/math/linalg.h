@@ -4,8 +4,8 @@
 
 #include "mcpilco/error.h"
 
-/* A = L L^T, lower triangle of A overwritten by L, upper triangle zeroed. Fails with MCP_ERR_NUMERIC if A is not positive
- * definite (err may be NULL). */
+/* A = L L^T, lower triangle of A overwritten by L, upper triangle zeroed. Fails with MCP_ERR_NUMERIC if A is
+ * not positive definite (err may be NULL). */
 mcp_status mcp_cholesky(int n, double *A, int lda, mcp_error *err);
 /* A (symmetric, positive definite) given as L: full symmetric inverse into Ainv. */
 mcp_status mcp_cholesky_inverse(int n, const double *L, int ldl, double *Ainv, int lda, mcp_error *err);
@@ -16,8 +16,8 @@ void mcp_lower_solve(int n, const double *L, int ldl, int nrhs, double *B);
 /* Eigenvalues ascending in w, eigenvectors as rows of A. */
 mcp_status mcp_eigen_symmetric(int n, double *A, int lda, double *w, mcp_error *err);
 
-/* What the linked BLAS is and which core type it chose, e.g. "OpenBLAS 0.3.21 Haswell"; *slow is 1 when it runs SSE
- * kernels on a machine that has AVX2. */
+/* What the linked BLAS is and which core type it chose, e.g. "OpenBLAS 0.3.21 Haswell"; *slow is 1 when it
+ * runs SSE kernels on a machine that has AVX2. */
 const char *mcp_blas_info(char *text, int size, int *slow);
 
 #endif

@@ -1,4 +1,5 @@
-/* peak.isa.c - acc[i] = acc[i] * a + b in CHAINS independent chains: enough to hide the latency of two units. */
+/* peak.isa.c - acc[i] = acc[i] * a + b in CHAINS independent chains: enough to hide the latency of two units.
+ */
 #include "math/peak.h"
 
 #include "math/simd.h"

@@ -1,5 +1,5 @@
-/* pool.c - threads that take numbered tasks from one counter. The caller works too; it returns when the last task has
- * ended and every worker has let go of the job. */
+/* pool.c - threads that take numbered tasks from one counter. The caller works too; it returns when the last
+ * task has ended and every worker has let go of the job. */
 #include "math/pool.h"
 
 #include <pthread.h>
@@ -67,7 +67,8 @@ mcp_status mcp_pool_create(mcp_pool **out, int threads, mcp_error *err)
 {
     *out = NULL;
     if (threads <= 0) threads = mcp_pool_cores();
-    if (threads > 4096) return mcp_fail(err, MCP_ERR_ARG, "%d threads were asked for; 4096 is the most", threads);
+    if (threads > 4096)
+        return mcp_fail(err, MCP_ERR_ARG, "%d threads were asked for; 4096 is the most", threads);
     mcp_pool *p = mcp_calloc(1, sizeof *p + (size_t)threads * sizeof p->workers[0]);
     if (!p) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a pool of %d threads", threads);
     p->threads = threads;
@@ -78,7 +79,8 @@ mcp_status mcp_pool_create(mcp_pool **out, int threads, mcp_error *err)
         p->workers[i] = (worker){.pool = p, .worker = i + 1};
         if (pthread_create(&p->workers[i].thread, NULL, work, &p->workers[i])) {
             mcp_pool_free(p);
-            return mcp_fail(err, MCP_ERR_MEMORY, "the system refused thread %d of %d; ask for fewer", i + 2, threads);
+            return mcp_fail(err, MCP_ERR_MEMORY, "the system refused thread %d of %d; ask for fewer", i + 2,
+                            threads);
         }
         p->started++;
     }

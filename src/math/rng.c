@@ -1,4 +1,5 @@
-/* rng.c - counter-based random numbers: who gets which block (rng_levels.h), the plain generator, the plain sequence. */
+/* rng.c - counter-based random numbers: who gets which block (rng_levels.h), the plain generator, the plain
+ * sequence. */
 #include "math/rng.h"
 
 #include <math.h>
@@ -19,7 +20,8 @@ void mcp_philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t o
     out[0] = x0, out[1] = x1, out[2] = x2, out[3] = x3;
 }
 
-static void place(const mcp_stream *s, uint32_t time, uint32_t channel, uint32_t kind, uint32_t base[4], uint32_t key[2])
+static void place(const mcp_stream *s, uint32_t time, uint32_t channel, uint32_t kind, uint32_t base[4],
+                  uint32_t key[2])
 {
     base[0] = 0;
     base[1] = s->step;
@@ -32,7 +34,8 @@ static void place(const mcp_stream *s, uint32_t time, uint32_t channel, uint32_t
 typedef void group_fn(const uint32_t base[4], const uint32_t key[2], uint32_t first, int groups, double *out);
 
 /* Whole groups go straight to out; the ragged ends go through a buffer. */
-static void by_groups(group_fn *fn, const uint32_t base[4], const uint32_t key[2], uint32_t first, int n, double *out)
+static void by_groups(group_fn *fn, const uint32_t base[4], const uint32_t key[2], uint32_t first, int n,
+                      double *out)
 {
     while (n > 0) {
         uint32_t g = first / RNG_GROUP, skip = first % RNG_GROUP;
@@ -52,8 +55,8 @@ static void by_groups(group_fn *fn, const uint32_t base[4], const uint32_t key[2
     }
 }
 
-void mcp_rng_normals_at(mcp_isa level, const mcp_stream *s, uint32_t time, uint32_t channel, uint32_t first, int n,
-                        double *out)
+void mcp_rng_normals_at(mcp_isa level, const mcp_stream *s, uint32_t time, uint32_t channel, uint32_t first,
+                        int n, double *out)
 {
     uint32_t base[4], key[2];
     place(s, time, channel, RNG_NORMAL, base, key);
@@ -65,28 +68,30 @@ void mcp_rng_normals(const mcp_stream *s, uint32_t time, uint32_t channel, uint3
     mcp_rng_normals_at(mcp_isa_level(), s, time, channel, first, n, out);
 }
 
-void mcp_rng_uniforms(const mcp_stream *s, uint32_t time, uint32_t channel, uint32_t first, int n, double *out)
+void mcp_rng_uniforms(const mcp_stream *s, uint32_t time, uint32_t channel, uint32_t first, int n,
+                      double *out)
 {
     uint32_t base[4], key[2];
     place(s, time, channel, RNG_UNIFORM, base, key);
     by_groups(MCP_ISA_PICK(mcp_isa_level(), mcp_rng_group_uniforms), base, key, first, n, out);
 }
 
-void mcp_rng_keep_at(mcp_isa level, const mcp_stream *s, uint32_t time, uint32_t first, int n, int activations, int ld,
-                     double p, uint8_t *keep)
+void mcp_rng_keep_at(mcp_isa level, const mcp_stream *s, uint32_t time, uint32_t first, int n,
+                     int activations, int ld, double p, uint8_t *keep)
 {
     uint32_t base[4], key[2];
     int      threshold = (int)lrint(p * 256.0);
     if (threshold <= 0 || threshold > 255) { /* nothing or everything is dropped */
-        for (int i = 0; i < activations; i++) memset(keep + (size_t)i * (size_t)ld, threshold <= 0, (size_t)n);
+        for (int i = 0; i < activations; i++)
+            memset(keep + (size_t)i * (size_t)ld, threshold <= 0, (size_t)n);
         return;
     }
     place(s, time, 0, RNG_KEEP, base, key);
     MCP_ISA_PICK(level, mcp_rng_group_keep)(base, key, first / 8, n / 8, activations, ld, threshold, keep);
 }
 
-void mcp_rng_keep(const mcp_stream *s, uint32_t time, uint32_t first, int n, int activations, int ld, double p,
-                  uint8_t *keep)
+void mcp_rng_keep(const mcp_stream *s, uint32_t time, uint32_t first, int n, int activations, int ld,
+                  double p, uint8_t *keep)
 {
     mcp_rng_keep_at(mcp_isa_level(), s, time, first, n, activations, ld, p, keep);
 }

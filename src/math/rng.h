@@ -1,6 +1,6 @@
 /* rng.h - counter-based random numbers (Philox4x32-10).
- * A number depends only on what it is for, never on who draws it or when: results are the same for any number of
- * threads, any block size and any number of MPI ranks. */
+ * A number depends only on what it is for, never on who draws it or when: results are the same for any number
+ * of threads, any block size and any number of MPI ranks. */
 #ifndef MCP_RNG_H
 #define MCP_RNG_H
 
@@ -33,17 +33,20 @@ typedef struct {
 void mcp_philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t out[4]);
 
 /* out[j] for particles first..first+n-1 at one time (< 2^16) and channel (< 2^8). Any first and n. */
-void mcp_rng_normals(const mcp_stream *s, uint32_t time, uint32_t channel, uint32_t first, int n, double *out);
-void mcp_rng_uniforms(const mcp_stream *s, uint32_t time, uint32_t channel, uint32_t first, int n, double *out); /* (0,1) */
-/* keep[j] = 1 with probability 1 - p (p rounded to 1/256), else 0; activation i of the given particle and time:
- * keep[i*ld + j], i < activations (< 2^15), j < n (n and first multiples of MCP_LANES). */
-void mcp_rng_keep(const mcp_stream *s, uint32_t time, uint32_t first, int n, int activations, int ld, double p,
-                  uint8_t *keep);
-/* The same at a chosen level. Uniforms and keep masks are the same bits at every level; normals differ in the last ones. */
-void mcp_rng_normals_at(mcp_isa level, const mcp_stream *s, uint32_t time, uint32_t channel, uint32_t first, int n,
-                        double *out);
-void mcp_rng_keep_at(mcp_isa level, const mcp_stream *s, uint32_t time, uint32_t first, int n, int activations, int ld,
-                     double p, uint8_t *keep);
+void mcp_rng_normals(const mcp_stream *s, uint32_t time, uint32_t channel, uint32_t first, int n,
+                     double *out);
+void mcp_rng_uniforms(const mcp_stream *s, uint32_t time, uint32_t channel, uint32_t first, int n,
+                      double *out); /* (0,1) */
+/* keep[j] = 1 with probability 1 - p (p rounded to 1/256), else 0; activation i of the given particle and
+ * time: keep[i*ld + j], i < activations (< 2^15), j < n (n and first multiples of MCP_LANES). */
+void mcp_rng_keep(const mcp_stream *s, uint32_t time, uint32_t first, int n, int activations, int ld,
+                  double p, uint8_t *keep);
+/* The same at a chosen level. Uniforms and keep masks are the same bits at every level; normals differ in the
+ * last ones. */
+void mcp_rng_normals_at(mcp_isa level, const mcp_stream *s, uint32_t time, uint32_t channel, uint32_t first,
+                        int n, double *out);
+void mcp_rng_keep_at(mcp_isa level, const mcp_stream *s, uint32_t time, uint32_t first, int n,
+                     int activations, int ld, double p, uint8_t *keep);
 
 /* The same generator as a plain sequence, for set-up code. */
 typedef struct {

@@ -1,6 +1,7 @@
 /* rng.isa.c - Philox4x32-10 in vectors, and what is made of it: uniforms, normals (Box-Muller), keep masks.
  *
- *   round   (x0, x1, x2, x3) <- (hi(M1 x2) ^ x1 ^ k0, lo(M1 x2), hi(M0 x0) ^ x3 ^ k1, lo(M0 x0)),   k += W, ten times
+ *   round   (x0, x1, x2, x3) <- (hi(M1 x2) ^ x1 ^ k0, lo(M1 x2), hi(M0 x0) ^ x3 ^ k1, lo(M0 x0)),
+ *     k += W, ten times
  *   uniform (i + 1/2) 2^-52 from 52 bits i
  *   normal  r cos(phi), r sin(phi)  with  r = sqrt(-2 log u1), phi = 2 pi u2 */
 #include "math/rng.h"
@@ -32,8 +33,8 @@ typedef struct {
     mcp_vu x[4]; /* low 32 bits of each lane count; high bits are anything */
 } block;
 
-/* COUNT independent vectors of blocks at a time: the rounds of one hide the latency of the other. A group of particles
- * has 8 blocks and may be a single vector. */
+/* COUNT independent vectors of blocks at a time: the rounds of one hide the latency of the other. A group of
+ * particles has 8 blocks and may be a single vector. */
 #define COUNT 2
 #define GROUP_COUNT (MCP_W == 8 ? 1 : COUNT)
 
@@ -74,13 +75,14 @@ static inline mcp_v uniform(mcp_vu bits)
 }
 
 /* Two uniforms for each of the 8 blocks of a group: out[0..7] and out[8..15]. */
-static inline __attribute__((always_inline)) void group(const uint32_t base[4], const uint32_t key[2], uint32_t g,
-                                                        double *out)
+static inline __attribute__((always_inline)) void group(const uint32_t base[4], const uint32_t key[2],
+                                                        uint32_t g, double *out)
 {
     for (int l = 0; l < 8; l += GROUP_COUNT * MCP_W) {
         block b[GROUP_COUNT];
         for (int c = 0; c < GROUP_COUNT; c++) {
-            b[c].x[0] = lane_numbers() + mcp_vu_all((uint64_t)base[0] + (uint64_t)g * 8u + (uint64_t)(l + c * MCP_W));
+            b[c].x[0] =
+                lane_numbers() + mcp_vu_all((uint64_t)base[0] + (uint64_t)g * 8u + (uint64_t)(l + c * MCP_W));
             for (int w = 1; w < 4; w++) b[c].x[w] = mcp_vu_all(base[w]);
         }
         philox(GROUP_COUNT, b, key);
@@ -91,14 +93,14 @@ static inline __attribute__((always_inline)) void group(const uint32_t base[4], 
     }
 }
 
-void MCP_ISA_FN(mcp_rng_group_uniforms)(const uint32_t base[4], const uint32_t key[2], uint32_t first, int groups,
-                                        double *out)
+void MCP_ISA_FN(mcp_rng_group_uniforms)(const uint32_t base[4], const uint32_t key[2], uint32_t first,
+                                        int groups, double *out)
 {
     for (int g = 0; g < groups; g++) group(base, key, first + (uint32_t)g, out + RNG_GROUP * g);
 }
 
-void MCP_ISA_FN(mcp_rng_group_normals)(const uint32_t base[4], const uint32_t key[2], uint32_t first, int groups,
-                                       double *out)
+void MCP_ISA_FN(mcp_rng_group_normals)(const uint32_t base[4], const uint32_t key[2], uint32_t first,
+                                       int groups, double *out)
 {
     for (int g = 0; g < groups; g++, out += RNG_GROUP) {
         group(base, key, first + (uint32_t)g, out);
@@ -136,7 +138,8 @@ void MCP_ISA_FN(mcp_rng_group_keep)(const uint32_t base[4], const uint32_t key[2
                     memcpy(eight, &one, sizeof eight);
                     for (int i = 0; i < MCP_W; i++) {
                         int row = 2 * (a0 + c * MCP_W + i) + half;
-                        if (row < activations) memcpy(keep + (size_t)row * (size_t)ld + 8 * (size_t)g, &eight[i], 8);
+                        if (row < activations)
+                            memcpy(keep + (size_t)row * (size_t)ld + 8 * (size_t)g, &eight[i], 8);
                     }
                 }
         }

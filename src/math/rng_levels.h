@@ -1,14 +1,15 @@
-/* rng_levels.h - where a random number sits in Philox's counter, and the vectorised generators at every level; for rng.c
- * and rng.isa.c only.
+/* rng_levels.h - where a random number sits in Philox's counter, and the vectorised generators at every
+ * level; for rng.c and rng.isa.c only.
  *
  *   key         seed, 64 bits
  *   counter[0]  index (which particles)          counter[1]  optimisation step
  *   counter[2]  trial (16 bits) | time (16 bits)
  *   counter[3]  purpose (8) | channel (8) | kind (2) | sub-index (14)
  *
- * Real numbers: one block of 128 bits makes two, for particles 16 g + l and 16 g + 8 + l, l < 8; its index is 8 g + l.
- * Keep masks: one block makes 16 bytes, activations 2 a and 2 a + 1 of particles 8 g .. 8 g + 7; its index is g, its
- * sub-index a. So whatever range a caller asks for, a number is found in the same place of the same block. */
+ * Real numbers: one block of 128 bits makes two, for particles 16 g + l and 16 g + 8 + l, l < 8; its index is
+ * 8 g + l. Keep masks: one block makes 16 bytes, activations 2 a and 2 a + 1 of particles 8 g .. 8 g + 7; its
+ * index is g, its sub-index a. So whatever range a caller asks for, a number is found in the same place of
+ * the same block. */
 #ifndef MCP_RNG_LEVELS_H
 #define MCP_RNG_LEVELS_H
 
@@ -31,7 +32,7 @@ MCP_ISA_DECLARE(void, mcp_rng_group_uniforms,
                 (const uint32_t base[4], const uint32_t key[2], uint32_t first, int groups, double *out));
 /* One byte of 0 or 1 per activation and particle; first counts groups of 8 particles. */
 MCP_ISA_DECLARE(void, mcp_rng_group_keep,
-                (const uint32_t base[4], const uint32_t key[2], uint32_t first, int groups, int activations, int ld,
-                 int threshold, uint8_t *keep));
+                (const uint32_t base[4], const uint32_t key[2], uint32_t first, int groups, int activations,
+                 int ld, int threshold, uint8_t *keep));
 
 #endif

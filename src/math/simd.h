@@ -1,19 +1,23 @@
 /* simd.h - vectors for .isa.c files: as wide as the level they are compiled for.
  *
  *   mcp_v   MCP_W doubles (2, 4 or 8); + - * / and comparisons work lane by lane
- *   mcp_v_load, mcp_v_store   MCP_W doubles at any 8-byte boundary (as fast as aligned ones where they are aligned)
- *   mcp_v_exp, mcp_v_log, mcp_v_sin, mcp_v_cos, mcp_v_tanh   at most 4 units in the last place; NaN and Inf as in libm
+ *   mcp_v_load, mcp_v_store   MCP_W doubles at any 8-byte boundary (as fast as aligned ones where they are
+ *     aligned)
+ *   mcp_v_exp, mcp_v_log, mcp_v_sin, mcp_v_cos, mcp_v_tanh
+ *     at most 4 units in the last place; NaN and Inf as in libm
  *
- * glibc's vector functions (libmvec) are called by their ABI names: their parameters travel in vector registers like
- * those of any C function with vector arguments, so gcc and clang both reach all of them, and sin and cos of one argument
- * are not fused into the slow scalar sincos. Without libmvec each lane goes through libm. */
+ * glibc's vector functions (libmvec) are called by their ABI names: their parameters travel in vector
+ * registers like those of any C function with vector arguments, so gcc and clang both reach all of them,
+ * and sin and cos of one argument are not fused into the slow scalar sincos. Without libmvec each lane
+ * goes through libm. */
 #ifndef MCP_SIMD_H
 #define MCP_SIMD_H
 
 #include <math.h>
 #include <stdint.h>
 
-/* MCP_WIDE: vectors of 8 on any CPU, for the compiler to split. It lets tests run the code of the widest level anywhere. */
+/* MCP_WIDE: vectors of 8 on any CPU, for the compiler to split. It lets tests run the code of the widest
+ * level anywhere. */
 #if defined(__AVX512F__) || defined(MCP_WIDE)
 #define MCP_W 8
 #define MCP_MVEC(f) _ZGVeN8v_##f

@@ -10,7 +10,7 @@ void mcp_wilson(int k, int n, double *low, double *high)
     *high = 1;
     if (n <= 0) return;
     const double z = 1.959963984540054, p = (double)k / n, z2 = z * z / n;
-    double       centre = (p + z2 / 2) / (1 + z2), half = z * sqrt(p * (1 - p) / n + z2 / (4.0 * n)) / (1 + z2);
+    double centre = (p + z2 / 2) / (1 + z2), half = z * sqrt(p * (1 - p) / n + z2 / (4.0 * n)) / (1 + z2);
     *low  = k == 0 ? 0 : fmax(0, centre - half);
     *high = k == n ? 1 : fmin(1, centre + half);
 }

@@ -1,4 +1,5 @@
-/* vecmath.h - exp, log, sin, cos, tanh over arrays, at the machine's best vector width. n is a multiple of MCP_LANES. */
+/* vecmath.h - exp, log, sin, cos, tanh over arrays, at the machine's best vector width. n is a multiple of
+ * MCP_LANES. */
 #ifndef MCP_VECMATH_H
 #define MCP_VECMATH_H
 

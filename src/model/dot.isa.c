@@ -1,5 +1,5 @@
-/* dot.isa.c - dot-product kernels (linear, pi, mp) over batches of lanes, and the reductions all kernels share.
- *   factor_r[z][j] = s_r + sum_d Z[z][r D + d] rows[d][j],  Z holds g_rd z_d;     k = prod_r factor_r
+/* dot.isa.c - dot-product kernels (linear, pi, mp) over batches of lanes, and the reductions all kernels
+ * share. factor_r[z][j] = s_r + sum_d Z[z][r D + d] rows[d][j],  Z holds g_rd z_d;     k = prod_r factor_r
  *   dk/dx_d = sum_r rest_r Z[z][r D + d],  rest_r = product of the other factors */
 #include <stddef.h>
 
@@ -7,7 +7,8 @@
 #include "model/leaf.h"
 
 /* One factor of nb points at the lanes of row. */
-LANES_INLINE void factor(int nb, int D, int cols, const double *Z, double offset, int ld, const double *row, vd out[][NV])
+LANES_INLINE void factor(int nb, int D, int cols, const double *Z, double offset, int ld, const double *row,
+                         vd out[][NV])
 {
     for (int b = 0; b < nb; b++)
         for (int v = 0; v < NV; v++) out[b][v] = v_set(offset);
@@ -21,8 +22,8 @@ LANES_INLINE void factor(int nb, int D, int cols, const double *Z, double offset
     }
 }
 
-LANES_INLINE void forward_points(int nb, const mcp_leaf *f, const double *Z, int n, int ld, const double *rows, double *K,
-                                 int ldk, int add)
+LANES_INLINE void forward_points(int nb, const mcp_leaf *f, const double *Z, int n, int ld,
+                                 const double *rows, double *K, int ldk, int add)
 {
     vd k[4][NV], g[4][NV];
     for (int j = 0; j < n; j += MCP_LANES) {
@@ -44,9 +45,11 @@ void MCP_ISA_FN(mcp_dot_forward) MCP_LEAF_FORWARD_ARGS
 {
     int z = 0;
     for (; z + 4 <= f->nz; z += 4)
-        forward_points(4, f, f->Z + (size_t)z * (size_t)f->cols, n, ld, rows, K + (size_t)z * (size_t)ldk, ldk, add);
+        forward_points(4, f, f->Z + (size_t)z * (size_t)f->cols, n, ld, rows, K + (size_t)z * (size_t)ldk,
+                       ldk, add);
     for (; z < f->nz; z++)
-        forward_points(1, f, f->Z + (size_t)z * (size_t)f->cols, n, ld, rows, K + (size_t)z * (size_t)ldk, ldk, add);
+        forward_points(1, f, f->Z + (size_t)z * (size_t)f->cols, n, ld, rows, K + (size_t)z * (size_t)ldk,
+                       ldk, add);
 }
 
 LANES_INLINE void rest_points(int nb, const mcp_leaf *f, int r, const double *Z, int ld, const double *rows,
@@ -69,15 +72,16 @@ void MCP_ISA_FN(mcp_dot_rest) MCP_LEAF_REST_ARGS
 {
     int z = 0;
     for (; z + 4 <= f->nz; z += 4)
-        rest_points(4, f, r, f->Z + (size_t)z * (size_t)f->cols, ld, rows, kbar + (size_t)z * (size_t)ldb, ldb,
-                    c + (size_t)z * MCP_LANES);
+        rest_points(4, f, r, f->Z + (size_t)z * (size_t)f->cols, ld, rows, kbar + (size_t)z * (size_t)ldb,
+                    ldb, c + (size_t)z * MCP_LANES);
     for (; z < f->nz; z++)
-        rest_points(1, f, r, f->Z + (size_t)z * (size_t)f->cols, ld, rows, kbar + (size_t)z * (size_t)ldb, ldb,
-                    c + (size_t)z * MCP_LANES);
+        rest_points(1, f, r, f->Z + (size_t)z * (size_t)f->cols, ld, rows, kbar + (size_t)z * (size_t)ldb,
+                    ldb, c + (size_t)z * MCP_LANES);
 }
 
 /* nd columns of A at once, their sums in registers; the lanes of one native vector. */
-LANES_INLINE void reduce_columns(int nd, int nz, const double *A, int lda, const double *c, int ldc, double *S, double *S0)
+LANES_INLINE void reduce_columns(int nd, int nz, const double *A, int lda, const double *c, int ldc,
+                                 double *S, double *S0)
 {
     vd sum[8], total = v_set(0.0);
     for (int d = 0; d < nd; d++) sum[d] = v_set(0.0);
@@ -120,7 +124,8 @@ void MCP_ISA_FN(mcp_moments_forward) MCP_MOMENTS_ARGS
         for (int v = 0; v < NV; v++) m[0][v] = m[1][v] = s[0][v] = s[1][v] = v_set(0.0);
         for (; z + 2 <= nv; z += 2)
             for (int odd = 0; odd < 2; odd++) {
-                const double *Kz = K + (size_t)(z + odd) * (size_t)ldk + j, *Vz = V + (size_t)(z + odd) * (size_t)ldv + j;
+                const double *Kz = K + (size_t)(z + odd) * (size_t)ldk + j,
+                             *Vz = V + (size_t)(z + odd) * (size_t)ldv + j;
                 for (int v = 0; v < NV; v++) {
                     vd k = v_load(Kz + v * VW);
                     m[odd][v] += alpha[z + odd] * k;
@@ -134,7 +139,8 @@ void MCP_ISA_FN(mcp_moments_forward) MCP_MOMENTS_ARGS
                 s[0][v] += k * v_load(V + (size_t)z * (size_t)ldv + j + v * VW);
             }
         for (; z < nz; z++)
-            for (int v = 0; v < NV; v++) m[z & 1][v] += alpha[z] * v_load(K + (size_t)z * (size_t)ldk + j + v * VW);
+            for (int v = 0; v < NV; v++)
+                m[z & 1][v] += alpha[z] * v_load(K + (size_t)z * (size_t)ldk + j + v * VW);
         for (int v = 0; v < NV; v++) {
             v_store(mean + j + v * VW, m[0][v] + m[1][v]);
             v_store(dotted + j + v * VW, s[0][v] + s[1][v]);
@@ -151,7 +157,8 @@ void MCP_ISA_FN(mcp_moments_backward) MCP_KBAR_ARGS
     }
     for (int z = 0; z < nv; z++)
         for (int v = 0; v < NV; v++)
-            v_store(kbar + (size_t)z * MCP_LANES + v * VW, m[v] * alpha[z] + s[v] * v_load(V + (size_t)z * (size_t)ldv + v * VW));
+            v_store(kbar + (size_t)z * MCP_LANES + v * VW,
+                    m[v] * alpha[z] + s[v] * v_load(V + (size_t)z * (size_t)ldv + v * VW));
     for (int z = nv; z < nz; z++)
         for (int v = 0; v < NV; v++) v_store(kbar + (size_t)z * MCP_LANES + v * VW, m[v] * alpha[z]);
 }

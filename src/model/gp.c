@@ -1,5 +1,5 @@
-/* gp.c - a kernel, its data and its hyper-parameters: checks at the door, and exact prediction for callers who have a few
- * points and no batches. */
+/* gp.c - a kernel, its data and its hyper-parameters: checks at the door, and exact prediction for callers
+ * who have a few points and no batches. */
 #include <math.h>
 #include <string.h>
 
@@ -8,21 +8,27 @@
 
 enum { N_MAX = 20000 }; /* n x n doubles: 3.2 GB */
 
-static mcp_status check_data(const mcp_kernel *kernel, int n, int features, const double *X, const double *y, mcp_error *err)
+static mcp_status check_data(const mcp_kernel *kernel, int n, int features, const double *X, const double *y,
+                             mcp_error *err)
 {
-    if (!kernel || !X || !y) return mcp_fail(err, MCP_ERR_ARG, "gp: kernel, inputs and targets are needed, one is NULL");
+    if (!kernel || !X || !y)
+        return mcp_fail(err, MCP_ERR_ARG, "gp: kernel, inputs and targets are needed, one is NULL");
     if (features != kernel->features)
-        return mcp_fail(err, MCP_ERR_ARG, "gp: the data have %d features, the kernel was made for %d", features, kernel->features);
+        return mcp_fail(err, MCP_ERR_ARG, "gp: the data have %d features, the kernel was made for %d",
+                        features, kernel->features);
     if (n < 2 || n > N_MAX)
         return mcp_fail(err, MCP_ERR_ARG, "gp: %d data points; 2 to %d are possible%s", n, N_MAX,
                         n < 2 ? " - record a longer trial" : " - leave some out");
     for (int i = 0; i < n; i++) {
-        if (!isfinite(y[i])) return mcp_fail(err, MCP_ERR_ARG, "gp: target %d is %g; every target must be a finite number", i, y[i]);
+        if (!isfinite(y[i]))
+            return mcp_fail(err, MCP_ERR_ARG, "gp: target %d is %g; every target must be a finite number", i,
+                            y[i]);
         for (int d = 0; d < features; d++) {
             double x = X[(size_t)i * (size_t)features + (size_t)d];
             if (!isfinite(x))
-                return mcp_fail(err, MCP_ERR_ARG, "gp: feature %d of data point %d is %g; every input must be a finite number", d,
-                                i, x);
+                return mcp_fail(err, MCP_ERR_ARG,
+                                "gp: feature %d of data point %d is %g; every input must be a finite number",
+                                d, i, x);
         }
     }
     return MCP_OK;
@@ -39,8 +45,8 @@ static size_t layout(mcp_gp *gp, char *base)
     return a.used;
 }
 
-mcp_status mcp_gp_create(mcp_gp **out, const mcp_kernel *kernel, int n, int features, const double *X, const double *y,
-                         mcp_error *err)
+mcp_status mcp_gp_create(mcp_gp **out, const mcp_kernel *kernel, int n, int features, const double *X,
+                         const double *y, mcp_error *err)
 {
     *out          = NULL;
     mcp_status st = check_data(kernel, n, features, X, y, err);
@@ -83,7 +89,8 @@ mcp_status mcp_gp_set(mcp_gp *gp, const double *hyper, mcp_error *err)
     int params = gp->kernel->params;
     for (int i = 0; i <= params; i++)
         if (!(fabs(hyper[i]) <= 300.0)) /* refuses NaN too */
-            return mcp_fail(err, MCP_ERR_ARG, "gp: hyper-parameter %s = %g; logs between -300 and 300 are possible",
+            return mcp_fail(err, MCP_ERR_ARG,
+                            "gp: hyper-parameter %s = %g; logs between -300 and 300 are possible",
                             i < params ? mcp_kernel_param_name(gp->kernel, i) : "log_noise", hyper[i]);
     memcpy(gp->hyper, hyper, ((size_t)params + 1) * sizeof *hyper);
     mcp_posterior_free(gp->exact);
@@ -124,7 +131,8 @@ mcp_status mcp_gp_predict(mcp_gp *gp, int m, const double *X, double *mean, doub
     mcp_status   st;
     block_memory w;
     void        *memory;
-    if (m < 0 || (m > 0 && !X)) return mcp_fail(err, MCP_ERR_ARG, "gp: %d points to predict at, but no inputs", m);
+    if (m < 0 || (m > 0 && !X))
+        return mcp_fail(err, MCP_ERR_ARG, "gp: %d points to predict at, but no inputs", m);
     if (!gp->exact) {
         mcp_posterior_settings s = {.type = MCP_POSTERIOR_EXACT};
         if ((st = mcp_posterior_create(&gp->exact, gp, &s, mcp_isa_level(), NULL, err)) != MCP_OK) return st;
@@ -134,7 +142,8 @@ mcp_status mcp_gp_predict(mcp_gp *gp, int m, const double *X, double *mean, doub
     for (int i = 0; i < m; i += BLOCK) {
         int count = m - i < BLOCK ? m - i : BLOCK, n = mcp_round_lanes(count);
         for (int d = 0; d < D; d++)
-            for (int j = 0; j < n; j++) w.F[d * BLOCK + j] = j < count ? X[(size_t)(i + j) * (size_t)D + (size_t)d] : 0.0;
+            for (int j = 0; j < n; j++)
+                w.F[d * BLOCK + j] = j < count ? X[(size_t)(i + j) * (size_t)D + (size_t)d] : 0.0;
         mcp_posterior_forward(gp->exact, n, BLOCK, w.F, w.mean, w.var, w.tape);
         if (mean) memcpy(mean + i, w.mean, (size_t)count * sizeof *mean);
         if (var) memcpy(var + i, w.var, (size_t)count * sizeof *var);
@@ -150,4 +159,7 @@ const double     *mcp_gp_inputs(const mcp_gp *gp) { return gp->X; }
 const double     *mcp_gp_targets(const mcp_gp *gp) { return gp->y; }
 const mcp_kernel *mcp_gp_kernel(const mcp_gp *gp) { return gp->kernel; }
 double            mcp_gp_noise_var(const mcp_gp *gp) { return exp(2.0 * gp->hyper[gp->kernel->params]); }
-double mcp_gp_prior_var(const mcp_gp *gp, const double *x) { return mcp_kernel_value(gp->kernel, gp->hyper, x, x); }
+double mcp_gp_prior_var(const mcp_gp *gp, const double *x)
+{
+    return mcp_kernel_value(gp->kernel, gp->hyper, x, x);
+}

@@ -3,7 +3,7 @@
 #define MCP_GP_PARTS_H
 
 #include "math/isa.h"
-#include "model/cov.h"
+#include "model/kernel_batch.h"
 #include "model/posterior.h"
 
 struct mcp_gp {
@@ -18,7 +18,8 @@ struct mcp_gp {
     mcp_posterior    *exact;           /* for mcp_gp_predict; NULL until needed      */
 };
 
-/* Start and bounds of every hyper-parameter, from the scale of the data (start.c). Arrays of params + 1. */
+/* Start and bounds of every hyper-parameter, from the scale of the data (hyper_start.c). Arrays of params
+ * + 1. */
 void mcp_gp_start(const mcp_gp *gp, const mcp_gp_settings *s, double *start, double *lower, double *upper);
 
 /* Workspace of the likelihood of one gp (likelihood.c): everything n x n, allocated once. */
@@ -26,16 +27,18 @@ typedef struct mcp_likelihood mcp_likelihood;
 mcp_status mcp_likelihood_create(mcp_likelihood **out, const mcp_gp *gp, mcp_isa level, mcp_error *err);
 void       mcp_likelihood_free(mcp_likelihood *w);
 /* nlml at hyper and its gradient (NULL = not wanted); *jitter as in mcp_gp_info. */
-mcp_status mcp_likelihood_run(mcp_likelihood *w, const double *hyper, double *nlml, double *gradient, double *jitter,
-                              mcp_error *err);
+mcp_status mcp_likelihood_run(mcp_likelihood *w, const double *hyper, double *nlml, double *gradient,
+                              double *jitter, mcp_error *err);
 
-/* The noise's correlation R (noise.c). */
-void   mcp_noise_add(const mcp_gp *gp, int m, const int *index, double s2, double *A, int ld); /* A += s2 R of these points; NULL: all */
-double mcp_noise_trace(const mcp_gp *gp, const double *W, int ld);                            /* trace of W R, W symmetric */
-void   mcp_noise_solve(const mcp_gp *gp, double *x);                                          /* x = R^-1 x, n numbers */
+/* The noise's correlation R (correlated_noise.c). */
+void mcp_noise_add(const mcp_gp *gp, int m, const int *index, double s2, double *A,
+                   int ld); /* A += s2 R of these points; NULL: all */
+double mcp_noise_trace(const mcp_gp *gp, const double *W, int ld); /* trace of W R, W symmetric */
+void mcp_noise_solve(const mcp_gp *gp, double *x); /* x = R^-1 x, n numbers */
 
-/* A = K + s2 R + jitter I = L L' (lower triangle of A) over m points of gp (index, NULL: all); jitter grows from 0 until it
- * works, else MCP_ERR_NUMERIC. K is m x ld. */
-mcp_status mcp_gp_factor(const mcp_gp *gp, int m, const int *index, int ld, const double *K, double s2, double *A, double *jitter, mcp_error *err);
+/* A = K + s2 R + jitter I = L L' (lower triangle of A) over m points of gp (index, NULL: all); jitter grows
+ * from 0 until it works, else MCP_ERR_NUMERIC. K is m x ld. */
+mcp_status mcp_gp_factor(const mcp_gp *gp, int m, const int *index, int ld, const double *K, double s2,
+                         double *A, double *jitter, mcp_error *err);
 
 #endif

@@ -1,10 +1,11 @@
-/* inducing.c - greedy choice of inducing points by conditional variance (pivoted Cholesky), and the posterior they give.
+/* inducing.c - greedy choice of inducing points by conditional variance (pivoted Cholesky), and the posterior
+ * they give.
  *
- * Selection leaves K ~ L L' (n x m), and Kmm = M M' with M the chosen rows of L. Then, with s2 the noise variance,
- *   B     = I + L' R^-1 L/s2                          (Kmm + Kmn R^-1 Knm/s2 = M B M')
- *   Q     = Kmm^-1 - (Kmm + Kmn R^-1 Knm/s2)^-1 = M^-T (I - B^-1) M^-1
- *   alpha = M^-T B^-1 L' R^-1 y/s2                    (R: the noise's correlation, I where it is white)
- * No inverse of Kmm is ever subtracted from another large matrix: I - B^-1 has eigenvalues in [0, 1). */
+ * Selection leaves K ~ L L' (n x m), and Kmm = M M' with M the chosen rows of L. Then, with s2 the noise
+ * variance, B     = I + L' R^-1 L/s2                          (Kmm + Kmn R^-1 Knm/s2 = M B M') Q     = Kmm^-1
+ * - (Kmm + Kmn R^-1 Knm/s2)^-1 = M^-T (I - B^-1) M^-1 alpha = M^-T B^-1 L' R^-1 y/s2                    (R:
+ * the noise's correlation, I where it is white) No inverse of Kmm is ever subtracted from another large
+ * matrix: I - B^-1 has eigenvalues in [0, 1). */
 #include "model/inducing.h"
 
 #include <math.h>
@@ -74,13 +75,15 @@ mcp_status mcp_inducing_start(mcp_inducing *s, const mcp_gp *gp, int m_max, mcp_
     s->L     = block;
     s->index = mcp_calloc((size_t)m_max, sizeof *s->index);
     s->rest  = mcp_calloc((size_t)n, sizeof *s->rest);
-    if (!s->index || !s->rest) return mcp_fail(err, MCP_ERR_MEMORY, "gp: out of memory for %d inducing points", m_max);
+    if (!s->index || !s->rest)
+        return mcp_fail(err, MCP_ERR_MEMORY, "gp: out of memory for %d inducing points", m_max);
     for (int i = 0; i < n; i++) {
         s->rest[i] = mcp_kernel_value(gp->kernel, gp->hyper, &AT(gp->X, D, i, 0), &AT(gp->X, D, i, 0));
         s->largest = fmax(s->largest, s->rest[i]);
     }
     if (!(s->largest > 0.0))
-        return mcp_fail(err, MCP_ERR_NUMERIC, "gp: no inducing point: the prior variance is zero at every data point");
+        return mcp_fail(err, MCP_ERR_NUMERIC,
+                        "gp: no inducing point: the prior variance is zero at every data point");
     return MCP_OK;
 }
 
@@ -91,7 +94,8 @@ void mcp_inducing_extend(mcp_inducing *s, const mcp_gp *gp, double bound)
         for (int i = 1; i < gp->n; i++)
             if (s->rest[i] > s->rest[pivot]) pivot = i;
         s->residual = fmax(s->rest[pivot], 0.0);
-        if (s->m > 0 && (s->m == s->m_max || s->residual <= bound || s->residual <= pivot_floor * s->largest)) break;
+        if (s->m > 0 && (s->m == s->m_max || s->residual <= bound || s->residual <= pivot_floor * s->largest))
+            break;
         add_column(s, gp, pivot);
     }
 }
@@ -163,8 +167,8 @@ static size_t layout(workspace *w, int n, int m, int ld, char *base)
 }
 
 /* C = A B, A m x k (row stride lda), B k x ld, C m x ld */
-static void multiply(mcp_isa level, int m, int k, const double *A, int lda, const double *B, int ldb, double *C, int ldc,
-                     double *pack)
+static void multiply(mcp_isa level, int m, int k, const double *A, int lda, const double *B, int ldb,
+                     double *C, int ldc, double *pack)
 {
     mcp_packed p;
     mcp_gemm_pack(&p, level, m, k, A, lda, pack);
@@ -185,8 +189,8 @@ static void invert_chosen(const mcp_inducing *s, int m, double *M, double *Mt, d
         for (int j = 0; j < ld; j++) AT(Mt, ld, i, j) = j < m ? AT(rows, m, i, j) : 0.0;
 }
 
-static mcp_status posterior(const mcp_inducing *s, int m, const mcp_gp *gp, mcp_isa level, workspace *w, double *Q, double *alpha,
-                            mcp_error *err)
+static mcp_status posterior(const mcp_inducing *s, int m, const mcp_gp *gp, mcp_isa level, workspace *w,
+                            double *Q, double *alpha, mcp_error *err)
 {
     int        n = gp->n, ld = mcp_round_lanes(m);
     double     s2 = mcp_gp_noise_var(gp);
@@ -220,8 +224,8 @@ static mcp_status posterior(const mcp_inducing *s, int m, const mcp_gp *gp, mcp_
     return MCP_OK;
 }
 
-mcp_status mcp_inducing_posterior(const mcp_inducing *s, int m, const mcp_gp *gp, mcp_isa level, double *Q, double *alpha,
-                                  mcp_error *err)
+mcp_status mcp_inducing_posterior(const mcp_inducing *s, int m, const mcp_gp *gp, mcp_isa level, double *Q,
+                                  double *alpha, mcp_error *err)
 {
     workspace  w;
     void      *block;

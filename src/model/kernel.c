@@ -1,4 +1,5 @@
-/* kernel.c - the tree: building it, names of its parameters, its text, and value and gradient for one pair. */
+/* kernel.c - the tree: building it, names of its parameters, its text, and value and gradient for one pair.
+ */
 #include "model/kernel.h"
 
 #include <stdio.h>
@@ -6,7 +7,8 @@
 
 #include "math/arena.h"
 
-static const char *const kind_name[] = {"se", "matern32", "matern52", "rq", "periodic", "linear", "pi", "mp", "user", "+", "*"};
+static const char *const kind_name[] = {"se", "matern32", "matern52", "rq", "periodic", "linear",
+                                        "pi", "mp",       "user",     "+",  "*"};
 
 int mcp_kernel_is_base(const mcp_kernel_node *b) { return b->kind < MCP_K_SUM; }
 
@@ -110,7 +112,8 @@ static char *base_text(const mcp_kernel_node *b)
     if (b->kind == MCP_K_USER) return mcp_strdup("user");
     char *t = b->kind == MCP_K_MP ? mcp_sprintf("mp(%d;", b->degree) : mcp_sprintf("%s(", kind_name[b->kind]);
     for (int i = 0; t && i < b->count; i++) {
-        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a base node has features, and only base nodes come here
+        // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a base node has features, and only base nodes
+        // come here
         char *longer = mcp_sprintf("%s%s%d%s", t, i ? "," : "", b->feature[i], i == b->count - 1 ? ")" : "");
         mcp_free(t);
         t = longer;
@@ -127,8 +130,11 @@ static char *node_text(const mcp_kernel *k, int index)
         int   group = n->kind == MCP_K_PRODUCT && k->node[c].kind == MCP_K_SUM;
         char *part  = node_text(k, c), *longer = NULL;
         if (part)
-            longer = mcp_sprintf("%s%s%s%s%s", t ? t : "", !t ? "" : n->kind == MCP_K_SUM ? " + " : "*", group ? "(" : "",
-                                 part, group ? ")" : "");
+            longer = mcp_sprintf("%s%s%s%s%s", t ? t : "",
+                                 !t                     ? ""
+                                 : n->kind == MCP_K_SUM ? " + "
+                                                        : "*",
+                                 group ? "(" : "", part, group ? ")" : "");
         mcp_free(part);
         mcp_free(t);
         t = longer;
@@ -144,7 +150,8 @@ mcp_status mcp_kernel_finish(mcp_kernel *k, mcp_error *err)
         k->node[i].param = k->params;
         k->params += k->node[i].params;
     }
-    if (!(k->text = node_text(k, k->nodes - 1))) return mcp_fail(err, MCP_ERR_MEMORY, "kernel: out of memory");
+    if (!(k->text = node_text(k, k->nodes - 1)))
+        return mcp_fail(err, MCP_ERR_MEMORY, "kernel: out of memory");
     return make_names(k, err);
 }
 
@@ -188,7 +195,8 @@ static mcp_status append_tree(mcp_kernel *k, const mcp_kernel *from, int *root, 
     return MCP_OK;
 }
 
-static mcp_status combine(mcp_kernel **out, mcp_kernel_kind kind, const mcp_kernel *a, const mcp_kernel *b, mcp_error *err)
+static mcp_status combine(mcp_kernel **out, mcp_kernel_kind kind, const mcp_kernel *a, const mcp_kernel *b,
+                          mcp_error *err)
 {
     mcp_kernel     *k    = NULL;
     mcp_kernel_node node = {.kind = kind};
@@ -196,7 +204,8 @@ static mcp_status combine(mcp_kernel **out, mcp_kernel_kind kind, const mcp_kern
     int             ra = 0, rb = 0, root;
     *out = NULL;
     if (!a || !b || a->features != b->features)
-        return mcp_fail(err, MCP_ERR_ARG, "kernel: can only combine two kernels over the same number of features");
+        return mcp_fail(err, MCP_ERR_ARG,
+                        "kernel: can only combine two kernels over the same number of features");
     if ((st = mcp_kernel_new(&k, a->features, err)) != MCP_OK) return st;
     if ((st = append_tree(k, a, &ra, err)) != MCP_OK) goto done;
     if ((st = append_tree(k, b, &rb, err)) != MCP_OK) goto done;
@@ -223,7 +232,10 @@ mcp_status mcp_kernel_product(mcp_kernel **out, const mcp_kernel *a, const mcp_k
 int         mcp_kernel_params(const mcp_kernel *k) { return k->params; }
 int         mcp_kernel_features(const mcp_kernel *k) { return k->features; }
 const char *mcp_kernel_text(const mcp_kernel *k) { return k->text; }
-const char *mcp_kernel_param_name(const mcp_kernel *k, int i) { return i >= 0 && i < k->params ? k->name[i] : ""; }
+const char *mcp_kernel_param_name(const mcp_kernel *k, int i)
+{
+    return i >= 0 && i < k->params ? k->name[i] : "";
+}
 
 static double node_value(const mcp_kernel *k, int index, const double *p, const double *x, const double *z)
 {
@@ -237,11 +249,12 @@ static double node_value(const mcp_kernel *k, int index, const double *p, const 
     return v;
 }
 
-static double node_gradient(const mcp_kernel *k, int index, const double *p, const double *x, const double *z, double scale,
-                            double *dx, double *dp)
+static double node_gradient(const mcp_kernel *k, int index, const double *p, const double *x, const double *z,
+                            double scale, double *dx, double *dp)
 {
     const mcp_kernel_node *n = &k->node[index];
-    if (mcp_kernel_is_base(n)) return mcp_kernel_base_gradient(n, p + n->param, x, z, scale, dx, dp ? dp + n->param : NULL);
+    if (mcp_kernel_is_base(n))
+        return mcp_kernel_base_gradient(n, p + n->param, x, z, scale, dx, dp ? dp + n->param : NULL);
     double v = n->kind == MCP_K_SUM ? 0.0 : 1.0;
     for (int c = n->child; c >= 0; c = k->node[c].sibling) {
         double rest = scale; /* of a product: times the other children */
@@ -258,8 +271,8 @@ double mcp_kernel_value(const mcp_kernel *k, const double *p, const double *x, c
     return node_value(k, k->nodes - 1, p, x, z);
 }
 
-double mcp_kernel_gradient(const mcp_kernel *k, const double *p, const double *x, const double *z, double scale,
-                           double *dx, double *dp)
+double mcp_kernel_gradient(const mcp_kernel *k, const double *p, const double *x, const double *z,
+                           double scale, double *dx, double *dp)
 {
     return node_gradient(k, k->nodes - 1, p, x, z, scale, dx, dp);
 }

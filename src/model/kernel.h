@@ -1,5 +1,6 @@
-/* kernel.h - covariance functions: a tree of base kernels, sums and products, each on a chosen subset of the features.
- * Positive parameters live in log space; a kernel's parameters are one flat array, in the order the tree is written. */
+/* kernel.h - covariance functions: a tree of base kernels, sums and products, each on a chosen subset of the
+ * features. Positive parameters live in log space; a kernel's parameters are one flat array, in the order the
+ * tree is written. */
 #ifndef MCP_KERNEL_H
 #define MCP_KERNEL_H
 
@@ -54,14 +55,15 @@ mcp_param_role mcp_kernel_role(const mcp_kernel_node *b, int i, int *feature);
 int mcp_kernel_is_base(const mcp_kernel_node *b);
 
 /* Value and derivatives for one pair; the plain reference every fast path is tested against.
- *   dx  D, scale * dk(x, z)/dx is added, may be NULL;  dp  scale * dk/dp is added, one per parameter, may be NULL */
+ *   dx  D, scale * dk(x, z)/dx is added, may be NULL;  dp
+ *     scale * dk/dp is added, one per parameter, may be NULL */
 double mcp_kernel_value(const mcp_kernel *k, const double *p, const double *x, const double *z);
-double mcp_kernel_gradient(const mcp_kernel *k, const double *p, const double *x, const double *z, double scale,
-                           double *dx, double *dp);
+double mcp_kernel_gradient(const mcp_kernel *k, const double *p, const double *x, const double *z,
+                           double scale, double *dx, double *dp);
 /* The same for one base node (kernel_base.c); p points at the node's own parameters. */
 double mcp_kernel_base_value(const mcp_kernel_node *b, const double *p, const double *x, const double *z);
-double mcp_kernel_base_gradient(const mcp_kernel_node *b, const double *p, const double *x, const double *z, double scale,
-                                double *dx, double *dp);
+double mcp_kernel_base_gradient(const mcp_kernel_node *b, const double *p, const double *x, const double *z,
+                                double scale, double *dx, double *dp);
 
 /* Building trees (kernel.c); used by the parser. A kernel under construction has neither names nor text. */
 mcp_status mcp_kernel_new(mcp_kernel **out, int features, mcp_error *err);

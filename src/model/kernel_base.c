@@ -1,5 +1,5 @@
-/* kernel_base.c - the base kernels for one pair (x, z): value and derivatives side by side, plain C. This is the reference
- * that the batched forms (stationary.isa.c, dot.isa.c, periodic.isa.c) are tested against.
+/* kernel_base.c - the base kernels for one pair (x, z): value and derivatives side by side, plain C. This is
+ * the reference that the batched forms (stationary.isa.c, dot.isa.c, periodic.isa.c) are tested against.
  *
  *   q = sum_d ((x_d - z_d)/l_d)^2     parameters are logs: lambda, [alpha], l_1 .. l_n
  *   se        lambda^2 exp(-q)
@@ -83,8 +83,8 @@ static double periodic_value(const mcp_kernel_node *b, const double *p, const do
     return exp(2.0 * p[0] - q);
 }
 
-static double periodic_gradient(const mcp_kernel_node *b, const double *p, const double *x, const double *z, double scale,
-                                double *dx, double *dp)
+static double periodic_gradient(const mcp_kernel_node *b, const double *p, const double *x, const double *z,
+                                double scale, double *dx, double *dp)
 {
     const double *log_t = p + 1, *log_l = p + 1 + b->count;
     double        k = periodic_value(b, p, x, z);
@@ -120,8 +120,8 @@ static double dot_value(const mcp_kernel_node *b, const double *p, const double 
     return k;
 }
 
-static double dot_gradient(const mcp_kernel_node *b, const double *p, const double *x, const double *z, double scale,
-                           double *dx, double *dp)
+static double dot_gradient(const mcp_kernel_node *b, const double *p, const double *x, const double *z,
+                           double scale, double *dx, double *dp)
 {
     const double *g, *other;
     double        offset, unused;
@@ -150,12 +150,13 @@ double mcp_kernel_base_value(const mcp_kernel_node *b, const double *p, const do
     case MCP_K_MP: return dot_value(b, p, x, z);
     case MCP_K_USER: return b->user.value(b->user.user, p, x, z);
     default:
-        return stationary_value(b->kind, p, scaled_distance(b, p + (b->kind == MCP_K_RQ ? 2 : 1), x, z), &slope, &dalpha);
+        return stationary_value(b->kind, p, scaled_distance(b, p + (b->kind == MCP_K_RQ ? 2 : 1), x, z),
+                                &slope, &dalpha);
     }
 }
 
-double mcp_kernel_base_gradient(const mcp_kernel_node *b, const double *p, const double *x, const double *z, double scale,
-                                double *dx, double *dp)
+double mcp_kernel_base_gradient(const mcp_kernel_node *b, const double *p, const double *x, const double *z,
+                                double scale, double *dx, double *dp)
 {
     switch (b->kind) {
     case MCP_K_PERIODIC: return periodic_gradient(b, p, x, z, scale, dx, dp);

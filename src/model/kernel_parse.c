@@ -2,7 +2,8 @@
  *
  *   sum      product { "+" product }
  *   product  factor { "*" factor }
- *   factor   "(" sum ")"  |  name [ "(" feature { "," feature } ")" ]  |  "mp" "(" degree [ (";" | ",") features ] ")"
+ *   factor   "(" sum ")"  |  name [ "(" feature { "," feature } ")" ]  |
+ *     "mp" "(" degree [ (";" | ",") features ] ")"
  *   name     se, linear, pi, matern32, matern52, rq, periodic
  * A message says the column (from 1), what was found there and what was expected. */
 #include <ctype.h>
@@ -25,8 +26,14 @@ static const struct {
     const char     *name;
     mcp_kernel_kind kind;
 } base_names[] = {
-    {"se", MCP_K_SE},       {"linear", MCP_K_LINEAR},     {"pi", MCP_K_PI},           {"mp", MCP_K_MP},
-    {"rq", MCP_K_RQ},       {"matern32", MCP_K_MATERN32}, {"matern52", MCP_K_MATERN52}, {"periodic", MCP_K_PERIODIC},
+    {"se", MCP_K_SE},
+    {"linear", MCP_K_LINEAR},
+    {"pi", MCP_K_PI},
+    {"mp", MCP_K_MP},
+    {"rq", MCP_K_RQ},
+    {"matern32", MCP_K_MATERN32},
+    {"matern52", MCP_K_MATERN52},
+    {"periodic", MCP_K_PERIODIC},
 };
 #define KNOWN "se, linear, pi, mp(degree), matern32, matern52, rq, periodic or ( )"
 
@@ -39,11 +46,14 @@ static mcp_status complain(parser *s, const char *expected)
 {
     char found[40];
     int  n = 0;
-    while (s->at[n] && !isspace((unsigned char)s->at[n]) && n < 20 && (n == 0 || isalnum((unsigned char)s->at[n]))) n++;
+    while (s->at[n] && !isspace((unsigned char)s->at[n]) && n < 20 &&
+           (n == 0 || isalnum((unsigned char)s->at[n])))
+        n++;
     memcpy(found, s->at, (size_t)n);
     found[n] = 0;
     return mcp_fail(s->err, MCP_ERR_ARG, "kernel \"%.120s\", column %d: found %s%s%s, expected %s", s->text,
-                    (int)(s->at - s->text) + 1, n ? "\"" : "", n ? found : "the end", n ? "\"" : "", expected);
+                    (int)(s->at - s->text) + 1, n ? "\"" : "", n ? found : "the end", n ? "\"" : "",
+                    expected);
 }
 
 static mcp_status parse_int(parser *s, const char *expected, int lo, int hi, int *value)
@@ -57,7 +67,8 @@ static mcp_status parse_int(parser *s, const char *expected, int lo, int hi, int
         s->at++;
     }
     if (v < lo || v > hi)
-        return mcp_fail(s->err, MCP_ERR_ARG, "kernel \"%.120s\", column %d: %ld is outside %d .. %d, expected %s", s->text,
+        return mcp_fail(s->err, MCP_ERR_ARG,
+                        "kernel \"%.120s\", column %d: %ld is outside %d .. %d, expected %s", s->text,
                         (int)(start - s->text) + 1, v, lo, hi, expected);
     *value = (int)v;
     return MCP_OK;
@@ -131,7 +142,8 @@ static mcp_status parse_factor(parser *s, int *index)
         return mcp_fail(s->err, MCP_ERR_ARG, "kernel \"%.120s\": more than %d parts", s->text, NODES_MAX);
     if (*s->at != '(') return parse_base(s, index);
     if (++s->depth > DEPTH_MAX)
-        return mcp_fail(s->err, MCP_ERR_ARG, "kernel \"%.120s\": more than %d nested parentheses", s->text, DEPTH_MAX);
+        return mcp_fail(s->err, MCP_ERR_ARG, "kernel \"%.120s\": more than %d nested parentheses", s->text,
+                        DEPTH_MAX);
     s->at++;
     mcp_status st = parse_sum(s, index);
     if (st != MCP_OK) return st;
@@ -143,7 +155,8 @@ static mcp_status parse_factor(parser *s, int *index)
 }
 
 /* part { op part }: one part is itself, several get a node with them as children */
-static mcp_status parse_chain(parser *s, char op, mcp_kernel_kind kind, mcp_status (*part)(parser *, int *), int *index)
+static mcp_status parse_chain(parser *s, char op, mcp_kernel_kind kind, mcp_status (*part)(parser *, int *),
+                              int *index)
 {
     mcp_kernel_node node = {.kind = kind};
     int             last, next = 0;
@@ -159,8 +172,14 @@ static mcp_status parse_chain(parser *s, char op, mcp_kernel_kind kind, mcp_stat
     return last == node.child ? MCP_OK : mcp_kernel_add(s->k, &node, index, s->err);
 }
 
-static mcp_status parse_product(parser *s, int *index) { return parse_chain(s, '*', MCP_K_PRODUCT, parse_factor, index); }
-static mcp_status parse_sum(parser *s, int *index) { return parse_chain(s, '+', MCP_K_SUM, parse_product, index); }
+static mcp_status parse_product(parser *s, int *index)
+{
+    return parse_chain(s, '*', MCP_K_PRODUCT, parse_factor, index);
+}
+static mcp_status parse_sum(parser *s, int *index)
+{
+    return parse_chain(s, '+', MCP_K_SUM, parse_product, index);
+}
 
 mcp_status mcp_kernel_parse(mcp_kernel **out, const char *text, int features, int defaults, mcp_error *err)
 {
@@ -171,7 +190,8 @@ mcp_status mcp_kernel_parse(mcp_kernel **out, const char *text, int features, in
     if (!text) return mcp_fail(err, MCP_ERR_ARG, "kernel: no text; give one, e.g. \"se\"");
     if ((st = mcp_kernel_new(&s.k, features, err)) != MCP_OK) return st;
     if (defaults < 1 || defaults > features) {
-        st = mcp_fail(err, MCP_ERR_ARG, "kernel: %d default features of %d; 1 .. %d are possible", defaults, features, features);
+        st = mcp_fail(err, MCP_ERR_ARG, "kernel: %d default features of %d; 1 .. %d are possible", defaults,
+                      features, features);
         goto done;
     }
     s.list = mcp_calloc((size_t)features, sizeof(int));

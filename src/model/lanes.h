@@ -1,5 +1,6 @@
-/* lanes.h - for *.isa.c files: MCP_LANES queries side by side as NV native vectors of VW doubles (math/simd.h).
- * A lane's result is the same wherever the lane stands, because there is never a scalar remainder. */
+/* lanes.h - for *.isa.c files: MCP_LANES queries side by side as NV native vectors of VW doubles
+ * (math/simd.h). A lane's result is the same wherever the lane stands, because there is never a scalar
+ * remainder. */
 #ifndef MCP_MODEL_LANES_H
 #define MCP_MODEL_LANES_H
 
@@ -38,8 +39,10 @@ LANES_INLINE vd v_exp(vd x)
     vd t  = x * 1.4426950408889634 + magic;
     vd r  = x - (t - magic) * 0.69314718055994531;
     vd r2 = r * r, r4 = r2 * r2; /* in pairs: a short chain matters more than a few operations */
-    vd p0 = r * 0.16666666666666669 + 0.50000000000000011, p1 = r * 0.0083333333333300615 + 0.041666666666624129;
-    vd p2 = r * 0.00019841269863053618 + 0.0013888888917213717, p3 = r * 2.7557268459997064e-06 + 2.4801521295954376e-05;
+    vd p0 = r * 0.16666666666666669 + 0.50000000000000011,
+       p1 = r * 0.0083333333333300615 + 0.041666666666624129;
+    vd p2 = r * 0.00019841269863053618 + 0.0013888888917213717,
+       p3 = r * 2.7557268459997064e-06 + 2.4801521295954376e-05;
     vd p4 = r * 2.510038549551032e-08 + 2.7620088445409746e-07;
     vd P  = (p0 + r2 * p1) + r4 * ((p2 + r2 * p3) + r4 * p4);
     vi s  = ((vi)t << 52) + (vi)v_set(1.0);

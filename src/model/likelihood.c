@@ -1,6 +1,7 @@
 /* likelihood.c - the negative log marginal likelihood and its gradient.
  *   A = K + s2 R,  a = A^-1 y,   nlml = y'a/2 + sum log L_ii + n/2 log 2 pi
- *   dnlml/dp = sum_ij W_ij dK_ij/dp,  W = (A^-1 - a a')/2;   dnlml/dlog s = 2 s2 trace(W R);   R = I where the noise is white */
+ *   dnlml/dp = sum_ij W_ij dK_ij/dp,  W = (A^-1 - a a')/2;   dnlml/dlog s = 2 s2 trace(W R);
+ *     R = I where the noise is white */
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +11,7 @@
 
 struct mcp_likelihood {
     const mcp_gp *gp;
-    mcp_cov      *cov;
+    mcp_kernel_batch      *cov;
     double       *K, *A, *W, *a; /* n x ld each, n */
     double       *tape, *scratch;
 };
@@ -23,8 +24,8 @@ static size_t layout(mcp_likelihood *w, char *base)
     w->A       = mcp_arena_doubles(&a, n * ld);
     w->W       = mcp_arena_doubles(&a, n * ld);
     w->a       = mcp_arena_doubles(&a, ld);
-    w->tape    = mcp_arena_doubles(&a, mcp_cov_tape(w->cov, w->gp->ld));
-    w->scratch = mcp_arena_doubles(&a, mcp_cov_scratch(w->cov));
+    w->tape    = mcp_arena_doubles(&a, mcp_kernel_batch_tape(w->cov, w->gp->ld));
+    w->scratch = mcp_arena_doubles(&a, mcp_kernel_batch_scratch(w->cov));
     return a.used;
 }
 
@@ -34,11 +35,11 @@ mcp_status mcp_likelihood_create(mcp_likelihood **out, const mcp_gp *gp, mcp_isa
     size_t         front = (sizeof head + 63) / 64 * 64;
     void          *block;
     *out          = NULL;
-    mcp_status st = mcp_cov_create(&head.cov, gp->kernel, level, gp->n, gp->X, err);
+    mcp_status st = mcp_kernel_batch_create(&head.cov, gp->kernel, level, gp->n, gp->X, err);
     if (st != MCP_OK) return st;
     st = mcp_block_alloc(&block, front + layout(&head, NULL), err);
     if (st != MCP_OK) {
-        mcp_cov_free(head.cov);
+        mcp_kernel_batch_free(head.cov);
         return st;
     }
     mcp_likelihood *w = block;
@@ -51,11 +52,12 @@ mcp_status mcp_likelihood_create(mcp_likelihood **out, const mcp_gp *gp, mcp_isa
 void mcp_likelihood_free(mcp_likelihood *w)
 {
     if (!w) return;
-    mcp_cov_free(w->cov);
+    mcp_kernel_batch_free(w->cov);
     mcp_block_free(w);
 }
 
-mcp_status mcp_gp_factor(const mcp_gp *gp, int n, const int *index, int ld, const double *K, double s2, double *A, double *jitter, mcp_error *err)
+mcp_status mcp_gp_factor(const mcp_gp *gp, int n, const int *index, int ld, const double *K, double s2,
+                         double *A, double *jitter, mcp_error *err)
 {
     static const double ladder[] = {0.0, 1e-12, 1e-10, 1e-8, 1e-6};
     double              scale    = 0.0;
@@ -68,7 +70,8 @@ mcp_status mcp_gp_factor(const mcp_gp *gp, int n, const int *index, int ld, cons
         if (mcp_cholesky(n, A, ld, NULL) == MCP_OK) return MCP_OK;
     }
     return mcp_fail(err, MCP_ERR_NUMERIC,
-                    "gp: the covariance of %d points (mean variance %g, noise variance %g) cannot be factorised, even with jitter "
+                    "gp: the covariance of %d points (mean variance %g, noise variance %g) cannot be "
+                    "factorised, even with jitter "
                     "%g; raise the noise floor, or look for parameters that are not finite",
                     n, scale, s2, *jitter);
 }
@@ -84,18 +87,18 @@ static void add_gradient(mcp_likelihood *w, const double *a, double s2, double *
         for (int j = n; j < ld; j++) row[j] = 0.0;
     }
     for (int j = 0; j < ld; j += MCP_LANES)
-        mcp_cov_backward(w->cov, j, ld, w->K, w->tape, w->W + j, ld, w->scratch, NULL, gradient);
+        mcp_kernel_batch_backward(w->cov, j, ld, w->K, w->tape, w->W + j, ld, w->scratch, NULL, gradient);
     gradient[params] = 2.0 * s2 * mcp_noise_trace(w->gp, w->W, ld);
 }
 
-mcp_status mcp_likelihood_run(mcp_likelihood *w, const double *hyper, double *nlml, double *gradient, double *jitter,
-                              mcp_error *err)
+mcp_status mcp_likelihood_run(mcp_likelihood *w, const double *hyper, double *nlml, double *gradient,
+                              double *jitter, mcp_error *err)
 {
     int        n = w->gp->n, ld = w->gp->ld;
     double     s2 = exp(2.0 * hyper[w->gp->kernel->params]), sum = 0.0;
     mcp_status st;
-    mcp_cov_set(w->cov, hyper);
-    mcp_cov_forward(w->cov, ld, ld, w->gp->F, w->K, w->tape);
+    mcp_kernel_batch_set(w->cov, hyper);
+    mcp_kernel_batch_forward(w->cov, ld, ld, w->gp->F, w->K, w->tape);
     if ((st = mcp_gp_factor(w->gp, n, NULL, ld, w->K, s2, w->A, jitter, err)) != MCP_OK) return st;
     memcpy(w->a, w->gp->y, (size_t)n * sizeof *w->a);
     mcp_cholesky_solve(n, w->A, ld, 1, w->a);
@@ -103,7 +106,8 @@ mcp_status mcp_likelihood_run(mcp_likelihood *w, const double *hyper, double *nl
         sum += 0.5 * w->gp->y[i] * w->a[i] + log(w->A[(size_t)i * (size_t)ld + (size_t)i]);
     *nlml = sum + 0.5 * n * log(2.0 * M_PI);
     if (!isfinite(*nlml))
-        return mcp_fail(err, MCP_ERR_NUMERIC, "gp: the likelihood of %d points is not finite (noise variance %g)", n, s2);
+        return mcp_fail(err, MCP_ERR_NUMERIC,
+                        "gp: the likelihood of %d points is not finite (noise variance %g)", n, s2);
     if (!gradient) return MCP_OK;
     if ((st = mcp_cholesky_inverse(n, w->A, ld, w->W, ld, err)) != MCP_OK) return st;
     add_gradient(w, w->a, s2, gradient);

@@ -1,5 +1,5 @@
-/* posterior.c - prediction over blocks of particles: covariances, one product with the packed Q, two sums; and the way
- * back, which needs no further product. */
+/* posterior.c - prediction over blocks of particles: covariances, one product with the packed Q, two sums;
+ * and the way back, which needs no further product. */
 #include "model/posterior.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
 #include "model/leaf.h"
 
 struct mcp_posterior {
-    mcp_cov   *cov;
+    mcp_kernel_batch   *cov;
     int        m, features;
     int        mv; /* the first mv of the m points carry the variance, all of them the mean */
     double     s2;
@@ -40,11 +40,11 @@ static size_t layout_tape(tape_parts *t, const mcp_posterior *p, int ld, double 
     size_t used = 0, m = (size_t)p->m, n = (size_t)ld;
     t->K       = base + used, used += m * n;
     t->V       = base + used, used += (size_t)p->mv * n;
-    t->cov     = base + used, used += mcp_cov_tape(p->cov, ld);
+    t->cov     = base + used, used += mcp_kernel_batch_tape(p->cov, ld);
     t->live    = base + used, used += n;
     t->prior   = base + used, used += n;
     t->kbar    = base + used, used += m * MCP_LANES;
-    t->scratch = base + used, used += mcp_cov_scratch(p->cov);
+    t->scratch = base + used, used += mcp_kernel_batch_scratch(p->cov);
     return used;
 }
 
@@ -56,14 +56,15 @@ size_t mcp_posterior_tape(const mcp_posterior *p, int ld)
 }
 
 /* product: Q, or T where V is not needed afterwards. */
-static void moments(const mcp_posterior *p, const mcp_packed *product, int n, int ld, const double *F, double *mean, double *var, double *tape)
+static void moments(const mcp_posterior *p, const mcp_packed *product, int n, int ld, const double *F,
+                    double *mean, double *var, double *tape)
 {
     tape_parts t;
     layout_tape(&t, p, ld, tape);
-    mcp_cov_forward(p->cov, n, ld, F, t.K, t.cov);
+    mcp_kernel_batch_forward(p->cov, n, ld, F, t.K, t.cov);
     mcp_gemm(product, n, t.K, ld, t.V, ld, 0);
     p->moments_forward(p->m, p->mv, n, p->alpha, t.K, ld, t.V, ld, mean, var);
-    mcp_cov_diagonal(p->cov, n, ld, F, t.prior);
+    mcp_kernel_batch_diagonal(p->cov, n, ld, F, t.prior);
     for (int j = 0; j < n; j++) {
         double v = t.prior[j] - var[j], floor = 1e-10 * (t.prior[j] + p->s2);
         t.live[j] = v < floor ? 0.0 : 1.0;
@@ -71,12 +72,14 @@ static void moments(const mcp_posterior *p, const mcp_packed *product, int n, in
     }
 }
 
-void mcp_posterior_forward(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var, double *tape)
+void mcp_posterior_forward(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var,
+                           double *tape)
 {
     moments(p, &p->Q, n, ld, F, mean, var, tape);
 }
 
-void mcp_posterior_predict(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var, double *tape)
+void mcp_posterior_predict(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var,
+                           double *tape)
 {
     moments(p, &p->T, n, ld, F, mean, var, tape);
 }
@@ -89,28 +92,34 @@ void mcp_posterior_backward(const mcp_posterior *p, int n, int ld, const double 
     for (int j = 0; j < n; j++) t.prior[j] = t.live[j] * var_bar[j];
     for (int j = 0; j < n; j += MCP_LANES) {
         p->moments_backward(p->m, p->mv, p->alpha, t.V + j, ld, mean_bar + j, t.prior + j, t.kbar);
-        mcp_cov_backward(p->cov, j, ld, t.K, t.cov, t.kbar, MCP_LANES, t.scratch, F_bar, NULL);
+        mcp_kernel_batch_backward(p->cov, j, ld, t.K, t.cov, t.kbar, MCP_LANES, t.scratch, F_bar, NULL);
     }
-    mcp_cov_diagonal_backward(p->cov, n, ld, F, t.prior, F_bar);
+    mcp_kernel_batch_diagonal_backward(p->cov, n, ld, F, t.prior, F_bar);
 }
 
-/* K + s2 R over the rows of X, which are the gp's points of this index (NULL: all), inverted: Q (m x m) and alpha = Q y. */
-static mcp_status exact(mcp_posterior *p, const mcp_gp *gp, const int *index, int features, const double *X, const double *y, double s2, double *Q, double *alpha,
-                        double *jitter, mcp_error *err)
+/* K + s2 R over the rows of X, which are the gp's points of this index (NULL: all), inverted: Q (m x m) and
+ * alpha = Q y. */
+static mcp_status exact(mcp_posterior *p, const mcp_gp *gp, const int *index, int features, const double *X,
+                        const double *y, double s2, double *Q, double *alpha, double *jitter, mcp_error *err)
 {
     int     m = p->m, ld = mcp_round_lanes(m);
     size_t  mm = (size_t)m * (size_t)ld;
     void   *block;
     double *K, *A, *F, *tape;
-    mcp_status st = mcp_block_alloc(&block, (2 * mm + (size_t)features * (size_t)ld + mcp_cov_tape(p->cov, ld)) * sizeof(double), err);
+    mcp_status st =
+        mcp_block_alloc(&block,
+                        (2 * mm + (size_t)features * (size_t)ld + mcp_kernel_batch_tape(p->cov, ld)) *
+                            sizeof(double),
+                        err);
     if (st != MCP_OK) return st;
     K    = block;
     A    = K + mm;
     F    = A + mm;
     tape = F + (size_t)features * (size_t)ld;
     for (int i = 0; i < m; i++)
-        for (int d = 0; d < features; d++) F[(size_t)d * (size_t)ld + (size_t)i] = X[(size_t)i * (size_t)features + (size_t)d];
-    mcp_cov_forward(p->cov, ld, ld, F, K, tape);
+        for (int d = 0; d < features; d++)
+            F[(size_t)d * (size_t)ld + (size_t)i] = X[(size_t)i * (size_t)features + (size_t)d];
+    mcp_kernel_batch_forward(p->cov, ld, ld, F, K, tape);
     if ((st = mcp_gp_factor(gp, m, index, ld, K, s2, A, jitter, err)) != MCP_OK) goto done;
     memcpy(alpha, y, (size_t)m * sizeof *y);
     mcp_cholesky_solve(m, A, ld, 1, alpha);
@@ -157,7 +166,8 @@ static size_t packed_room(int m)
 }
 
 /* One block: the struct, alpha, room for packed Q and T; and the covariances with the points kept. */
-static mcp_status assemble(mcp_posterior **out, const mcp_gp *gp, const draft *d, int m, mcp_isa level, mcp_error *err)
+static mcp_status assemble(mcp_posterior **out, const mcp_gp *gp, const draft *d, int m, mcp_isa level,
+                           mcp_error *err)
 {
     size_t     front = (sizeof(mcp_posterior) + 63) / 64 * 64, row = (size_t)mcp_round_lanes(m);
     size_t     bytes = front + (row + 2 * packed_room(m)) * sizeof(double);
@@ -171,20 +181,20 @@ static mcp_status assemble(mcp_posterior **out, const mcp_gp *gp, const draft *d
     p->alpha            = (void *)((char *)block + front);
     p->moments_forward  = MCP_ISA_PICK(level, mcp_moments_forward);
     p->moments_backward = MCP_ISA_PICK(level, mcp_moments_backward);
-    if ((st = mcp_cov_create(&p->cov, gp->kernel, level, m, d->X, err)) != MCP_OK) {
+    if ((st = mcp_kernel_batch_create(&p->cov, gp->kernel, level, m, d->X, err)) != MCP_OK) {
         mcp_block_free(p);
         return st;
     }
-    p->bytes = bytes + mcp_cov_bytes(p->cov);
-    mcp_cov_set(p->cov, gp->hyper);
+    p->bytes = bytes + mcp_kernel_batch_bytes(p->cov);
+    mcp_kernel_batch_set(p->cov, gp->hyper);
     *out = p;
     return MCP_OK;
 }
 
-/* choice: the points kept, NULL for all; mv > 0: through inducing points, the variance through the first mv of them; 0: exact
- * on the points kept. */
-static mcp_status build(mcp_posterior **out, const mcp_gp *gp, const mcp_inducing *choice, int mv, mcp_isa level, double *jitter,
-                        mcp_error *err)
+/* choice: the points kept, NULL for all; mv > 0: through inducing points, the variance through the first mv
+ * of them; 0: exact on the points kept. */
+static mcp_status build(mcp_posterior **out, const mcp_gp *gp, const mcp_inducing *choice, int mv,
+                        mcp_isa level, double *jitter, mcp_error *err)
 {
     draft          d = {0};
     mcp_posterior *p = NULL;
@@ -193,7 +203,9 @@ static mcp_status build(mcp_posterior **out, const mcp_gp *gp, const mcp_inducin
     if (st != MCP_OK) goto done;
     if ((st = assemble(&p, gp, &d, m, level, err)) != MCP_OK) goto done;
     if (mv > 0) st = mcp_inducing_posterior(choice, m, gp, level, d.Q, d.alpha, err);
-    else st = exact(p, gp, choice ? choice->index : NULL, gp->features, d.X, d.y, p->s2, d.Q, d.alpha, jitter, err);
+    else
+        st = exact(p, gp, choice ? choice->index : NULL, gp->features, d.X, d.y, p->s2, d.Q, d.alpha, jitter,
+                   err);
     if (st != MCP_OK) goto done;
     memcpy(p->alpha, d.alpha, (size_t)m * sizeof *p->alpha);
     if (mv > 0 && mv < m) {
@@ -216,9 +228,10 @@ done:
 enum { CHECK_BLOCK = 64, CHECKED_MAX = 4000, APART = 10 };
 static const double std_share = 15.0; /* a point costs the variance ten times what it costs the mean */
 
-/* Where a sparse posterior is held against the exact one: at the data, lanes 0 .. n-1, and at their mirror images, lanes
- * gp->ld and on: x_i + (x_i - x_j), x_j the nearest of the data that are not x_i's own trajectory (rows within APART of it).
- * Fresh trajectories pass the data about as closely as the data pass each other. */
+/* Where a sparse posterior is held against the exact one: at the data, lanes 0 .. n-1, and at their mirror
+ * images, lanes gp->ld and on: x_i + (x_i - x_j), x_j the nearest of the data that are not x_i's own
+ * trajectory (rows within APART of it). Fresh trajectories pass the data about as closely as the data pass
+ * each other. */
 typedef struct {
     int     n, first, ld; /* data, first mirrored lane, all lanes */
     double *F;            /* [feature][ld] */
@@ -244,14 +257,19 @@ static size_t layout_checks(checks *c, const mcp_gp *gp, char *base)
 static int take_block(const checks *c, int features, int first, double *F)
 {
     int n = c->ld - first < CHECK_BLOCK ? c->ld - first : CHECK_BLOCK;
-    for (int d = 0; d < features; d++) memcpy(F + d * CHECK_BLOCK, c->F + (size_t)d * (size_t)c->ld + first, (size_t)n * sizeof *F);
+    for (int d = 0; d < features; d++)
+        memcpy(F + d * CHECK_BLOCK, c->F + (size_t)d * (size_t)c->ld + first, (size_t)n * sizeof *F);
     return n;
 }
 
 static mcp_status predict(const mcp_posterior *p, const checks *c, double *mean, double *var, mcp_error *err)
 {
     void      *block;
-    mcp_status st = mcp_block_alloc(&block, (mcp_posterior_tape(p, CHECK_BLOCK) + (size_t)(p->features * CHECK_BLOCK)) * sizeof(double), err);
+    mcp_status st =
+        mcp_block_alloc(&block,
+                        (mcp_posterior_tape(p, CHECK_BLOCK) + (size_t)(p->features * CHECK_BLOCK)) *
+                            sizeof(double),
+                        err);
     if (st != MCP_OK) return st;
     double *F = block, *tape = F + p->features * CHECK_BLOCK;
     for (int j = 0; j < c->ld; j += CHECK_BLOCK) {
@@ -262,7 +280,8 @@ static mcp_status predict(const mcp_posterior *p, const checks *c, double *mean,
     return MCP_OK;
 }
 
-/* Index of the row nearest to row i in the kernel's own metric, k(i,i) + k(j,j) - 2 k(i,j); i if there is none apart. */
+/* Index of the row nearest to row i in the kernel's own metric, k(i,i) + k(j,j) - 2 k(i,j); i if there is
+ * none apart. */
 static int nearest(int n, int i, const double *prior, const double *K, int ldk)
 {
     int    best = i;
@@ -283,16 +302,19 @@ static mcp_status make_checks(checks *c, const mcp_gp *gp, const mcp_posterior *
     mcp_status st = mcp_block_alloc(&block, layout_checks(c, gp, NULL), err);
     if (st != MCP_OK) return st;
     layout_checks(c, gp, block);
-    for (int d = 0; d < D; d++) memcpy(c->F + (size_t)d * (size_t)c->ld, gp->F + (size_t)d * (size_t)gp->ld, (size_t)gp->ld * sizeof *c->F);
-    size_t lanes = CHECK_BLOCK, size = ((size_t)D + (size_t)p->m) * lanes + mcp_cov_tape(p->cov, CHECK_BLOCK);
+    for (int d = 0; d < D; d++)
+        memcpy(c->F + (size_t)d * (size_t)c->ld, gp->F + (size_t)d * (size_t)gp->ld,
+               (size_t)gp->ld * sizeof *c->F);
+    size_t lanes = CHECK_BLOCK,
+           size = ((size_t)D + (size_t)p->m) * lanes + mcp_kernel_batch_tape(p->cov, CHECK_BLOCK);
     if ((st = mcp_block_alloc(&block, size * sizeof(double), err)) != MCP_OK) return st;
     F    = block;
     K    = F + (size_t)D * lanes;
     tape = K + (size_t)p->m * lanes;
-    mcp_cov_diagonal(p->cov, gp->ld, c->ld, c->F, c->v);
+    mcp_kernel_batch_diagonal(p->cov, gp->ld, c->ld, c->F, c->v);
     for (int i0 = 0; i0 < gp->n; i0 += CHECK_BLOCK) {
         int n = take_block(c, D, i0, F);
-        mcp_cov_forward(p->cov, n, CHECK_BLOCK, F, K, tape);
+        mcp_kernel_batch_forward(p->cov, n, CHECK_BLOCK, F, K, tape);
         for (int i = i0; i < i0 + n && i < gp->n; i++) {
             int j = nearest(gp->n, i, c->v, K + (i - i0), CHECK_BLOCK);
             for (int d = 0; d < D; d++) {
@@ -307,9 +329,10 @@ static mcp_status make_checks(checks *c, const mcp_gp *gp, const mcp_posterior *
     return MCP_OK;
 }
 
-/* The mean counts at the data alone: away from them it may be anything, and so may its difference. at_data: the standard
- * deviation is off by most at one of the data, not between them. */
-static mcp_status compare(const mcp_posterior *p, const checks *c, mcp_posterior_info *info, int *at_data, mcp_error *err)
+/* The mean counts at the data alone: away from them it may be anything, and so may its difference. at_data:
+ * the standard deviation is off by most at one of the data, not between them. */
+static mcp_status compare(const mcp_posterior *p, const checks *c, mcp_posterior_info *info, int *at_data,
+                          mcp_error *err)
 {
     double     s = sqrt(p->s2);
     mcp_status st = predict(p, c, c->m, c->v, err);
@@ -326,10 +349,12 @@ static mcp_status compare(const mcp_posterior *p, const checks *c, mcp_posterior
     return st;
 }
 
-/* Extends choice until the posterior through it agrees with the exact one; *out is that posterior. First the standard
- * deviation, whose points cost a row and a column of Q each; then the mean, whose points cost a covariance. */
-static mcp_status agree(mcp_posterior **out, const mcp_gp *gp, mcp_inducing *choice, const mcp_posterior_settings *s,
-                        mcp_isa level, mcp_posterior_info *info, mcp_error *err)
+/* Extends choice until the posterior through it agrees with the exact one; *out is that posterior. First the
+ * standard deviation, whose points cost a row and a column of Q each; then the mean, whose points cost a
+ * covariance. */
+static mcp_status agree(mcp_posterior **out, const mcp_gp *gp, mcp_inducing *choice,
+                        const mcp_posterior_settings *s, mcp_isa level, mcp_posterior_info *info,
+                        mcp_error *err)
 {
     double         accuracy = s->accuracy > 0.0 ? s->accuracy : 0.03 * s->tolerance, jitter;
     mcp_posterior *p = NULL;
@@ -344,7 +369,8 @@ static mcp_status agree(mcp_posterior **out, const mcp_gp *gp, mcp_inducing *cho
         int before = choice->m;
         if ((st = build(&p, gp, choice, mv ? mv : before, level, &jitter, err)) != MCP_OK) break;
         if ((st = compare(p, &c, info, &at_data, err)) != MCP_OK) break;
-        if (!mv && info->std_error > std_share * accuracy) mcp_inducing_level(choice, gp, at_data ? c.std : NULL, 1 + before / 64);
+        if (!mv && info->std_error > std_share * accuracy)
+            mcp_inducing_level(choice, gp, at_data ? c.std : NULL, 1 + before / 64);
         if (!mv) info->residual = choice->residual;
         if (choice->m > before) continue;
         mv = mv ? mv : before;
@@ -357,8 +383,8 @@ static mcp_status agree(mcp_posterior **out, const mcp_gp *gp, mcp_inducing *cho
     return st;
 }
 
-mcp_status mcp_posterior_create(mcp_posterior **out, const mcp_gp *gp, const mcp_posterior_settings *s, mcp_isa level,
-                                mcp_posterior_info *info, mcp_error *err)
+mcp_status mcp_posterior_create(mcp_posterior **out, const mcp_gp *gp, const mcp_posterior_settings *s,
+                                mcp_isa level, mcp_posterior_info *info, mcp_error *err)
 {
     mcp_posterior_info mine   = {.mean_error = -1.0, .std_error = -1.0};
     mcp_inducing       choice = {0};
@@ -367,7 +393,8 @@ mcp_status mcp_posterior_create(mcp_posterior **out, const mcp_gp *gp, const mcp
     *out = NULL;
     if (!all) {
         if (!(s->tolerance >= 0.0))
-            return mcp_fail(err, MCP_ERR_ARG, "posterior: tolerance = %g; 0 or more is possible", s->tolerance);
+            return mcp_fail(err, MCP_ERR_ARG, "posterior: tolerance = %g; 0 or more is possible",
+                            s->tolerance);
         if ((st = mcp_inducing_start(&choice, gp, s->points_max, err)) != MCP_OK) goto done;
         mcp_inducing_extend(&choice, gp, s->tolerance * mcp_gp_noise_var(gp));
     }
@@ -389,7 +416,7 @@ done:
 void mcp_posterior_free(mcp_posterior *p)
 {
     if (!p) return;
-    mcp_cov_free(p->cov);
+    mcp_kernel_batch_free(p->cov);
     mcp_block_free(p);
 }
 

@@ -2,11 +2,13 @@
  *   F  [feature][lane]   mean, var  [lane]      n lanes, stride ld: both multiples of MCP_LANES (math/isa.h)
  *   mean = alpha' k,  var = k(f, f) - k' Q k,  k the covariances between f and the points kept (m of them)
  *   exact   all data, Q = (K + s2 I)^-1, alpha = Q y
- *   sparse  inducing points: Q = Kmm^-1 - (Kmm + Kmn Knm/s2)^-1, alpha = (Kmm + Kmn Knm/s2)^-1 Kmn y/s2; the variance
- *           through the first of them, the mean through all: a point costs the mean one covariance, the variance m products
+ *   sparse  inducing points: Q = Kmm^-1 - (Kmm + Kmn Knm/s2)^-1, alpha = (Kmm + Kmn Knm/s2)^-1 Kmn y/s2;
+ *     the variance
+ *           through the first of them, the mean through all: a point costs the mean one covariance, the
+ *             variance m products
  *   subset  exact on the points kept
- * var is the latent variance, clamped from below at 1e-10 (k(f, f) + s2) with zero derivative there. NaN in gives NaN out.
- * A lane's result does not depend on n or on its place among the lanes, to the bit. */
+ * var is the latent variance, clamped from below at 1e-10 (k(f, f) + s2) with zero derivative there. NaN
+ * in gives NaN out. A lane's result does not depend on n or on its place among the lanes, to the bit. */
 #ifndef MCP_POSTERIOR_H
 #define MCP_POSTERIOR_H
 
@@ -19,14 +21,15 @@ typedef enum { MCP_POSTERIOR_EXACT = 0, MCP_POSTERIOR_SPARSE, MCP_POSTERIOR_SUBS
 
 typedef struct {
     mcp_posterior_type type;
-    double             tolerance;  /* SPARSE, SUBSET: points are added until the prior variance that they leave unexplained at
-                                      every data point is at most this fraction of the noise variance; 0 = all that matter */
+    double
+        tolerance; /* SPARSE, SUBSET: points are added until the prior variance that they leave unexplained at
+                      every data point is at most this fraction of the noise variance; 0 = all that matter */
     int                points_max; /* SPARSE, SUBSET: most points kept; 0 = no limit */
-    double             accuracy;   /* SPARSE: more points are added until the mean at the data differs from the exact one by at most
-                                      this fraction of the noise standard deviation, and the standard deviation by 15 times
-                                      it at the data and at their mirror images in the nearest other trajectory. 0 = 3 % of
-                                      tolerance: on fresh trajectories near the data the difference is then about tolerance.
-                                      Negative = only the bound above. */
+    double accuracy; /* SPARSE: more points are added until the mean at the data differs from the exact one by
+                        at most this fraction of the noise standard deviation, and the standard deviation by
+                        15 times it at the data and at their mirror images in the nearest other trajectory. 0
+                        = 3 % of tolerance: on fresh trajectories near the data the difference is then about
+                        tolerance. Negative = only the bound above. */
 } mcp_posterior_settings;
 
 typedef struct mcp_posterior mcp_posterior;
@@ -34,16 +37,18 @@ typedef struct mcp_posterior mcp_posterior;
 typedef struct {
     int    points;   /* inducing points in use (all data when exact)      */
     int    variance_points; /* those that the variance goes through       */
-    double residual; /* largest unexplained prior variance at the data / noise variance (0 when exact): the certificate */
-    double mean_error, std_error; /* SPARSE: largest difference from the exact posterior where it is checked, in noise standard
-                                     deviations; -1 when not checked (all points in, accuracy < 0, or more than 4000 data) */
+    double residual; /* largest unexplained prior variance at the data / noise variance (0 when exact): the
+                        certificate */
+    double mean_error, std_error; /* SPARSE: largest difference from the exact posterior where it is checked,
+                                     in noise standard deviations; -1 when not checked (all points in,
+                                     accuracy < 0, or more than 4000 data) */
     double jitter;   /* added to the diagonal to make a factorisation work, 0 usually */
     size_t bytes;
 } mcp_posterior_info;
 
 /* Reads gp (data, hyper-parameters) now and keeps no reference to it, except to its kernel. */
-mcp_status mcp_posterior_create(mcp_posterior **out, const mcp_gp *gp, const mcp_posterior_settings *s, mcp_isa level,
-                                mcp_posterior_info *info, mcp_error *err);
+mcp_status mcp_posterior_create(mcp_posterior **out, const mcp_gp *gp, const mcp_posterior_settings *s,
+                                mcp_isa level, mcp_posterior_info *info, mcp_error *err);
 void       mcp_posterior_free(mcp_posterior *p);
 int        mcp_posterior_points(const mcp_posterior *p);
 int        mcp_posterior_variance_points(const mcp_posterior *p); /* rows of Q */
@@ -51,14 +56,16 @@ double     mcp_posterior_noise_var(const mcp_posterior *p);
 
 /* Doubles of tape that forward writes and backward reads, for stride ld. */
 size_t mcp_posterior_tape(const mcp_posterior *p, int ld);
-void   mcp_posterior_forward(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var,
-                             double *tape);
+void mcp_posterior_forward(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var,
+                           double *tape);
 /* The same for predictions that no backward follows: nearly half the products, other last digits. */
-void   mcp_posterior_predict(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var, double *tape);
-/* Adds d(sum mean_bar mean + var_bar var)/dF to F_bar; no further solve: V = Q k is on the tape. What forward wrote there is
- * kept (backward may be called again), but part of the tape is scratch, so it is not const.
- * (The particle simulation calls it right after forward, with mean_bar = 1 and var_bar = eps/(2 sqrt(var)): that is the
- * Jacobian row of the sampled change, D numbers a lane, and the large tape never leaves the cache.) */
+void mcp_posterior_predict(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var,
+                           double *tape);
+/* Adds d(sum mean_bar mean + var_bar var)/dF to F_bar; no further solve: V = Q k is on the tape. What forward
+ * wrote there is kept (backward may be called again), but part of the tape is scratch, so it is not const.
+ * (The particle simulation calls it right after forward, with mean_bar = 1 and var_bar = eps/(2 sqrt(var)):
+ * that is the Jacobian row of the sampled change, D numbers a lane, and the large tape never leaves the
+ * cache.) */
 void mcp_posterior_backward(const mcp_posterior *p, int n, int ld, const double *F, const double *mean_bar,
                             const double *var_bar, double *tape, double *F_bar);
 

@@ -1,8 +1,9 @@
-/* se.isa.c - the squared exponential over batches of lanes: most of the time spent outside the matrix product goes here.
- *   k[z][j] = s2 2^-q,  q = sum_d (rows[d][j] - Z[z][d])^2       rows and Z are in units of l_d/sqrt(log2 e)
- * With n = round(q) and g = q - n in [-1/2, 1/2]:  k = 2^-n s2 P(g), P of degree 11 (2^-g = 1 + g R(g), R interpolated at
- * Chebyshev nodes, error 2e-17); s2 is multiplied into its coefficients, and 2^-n is added to the exponent's bits. A few fixed
- * points at a time against MCP_LANES lanes: distances stay in registers, and independent chains hide each other's latency. */
+/* se.isa.c - the squared exponential over batches of lanes: most of the time spent outside the matrix product
+ * goes here. k[z][j] = s2 2^-q,  q = sum_d (rows[d][j] - Z[z][d])^2       rows and Z are in units of
+ * l_d/sqrt(log2 e) With n = round(q) and g = q - n in [-1/2, 1/2]:  k = 2^-n s2 P(g), P of degree 11 (2^-g =
+ * 1 + g R(g), R interpolated at Chebyshev nodes, error 2e-17); s2 is multiplied into its coefficients, and
+ * 2^-n is added to the exponent's bits. A few fixed points at a time against MCP_LANES lanes: distances stay
+ * in registers, and independent chains hide each other's latency. */
 #include <stddef.h>
 #if defined(__SSE2__)
 #include <immintrin.h>
@@ -50,8 +51,8 @@ LANES_INLINE void powers(int count, const double *c, vd cap, const vd *q, vd *ou
     _Pragma("GCC unroll 8") for (int i = 0; i < count; i++) out[i] = (vd)((vi)out[i] + exponent[i]);
 }
 
-LANES_INLINE void forward_points(int nb, const mcp_leaf *f, const double *Z, int n, int ld, const double *rows, double *K,
-                                 int ldk)
+LANES_INLINE void forward_points(int nb, const mcp_leaf *f, const double *Z, int n, int ld,
+                                 const double *rows, double *K, int ldk)
 {
     const vd  cap   = v_set(f->cap);
     const int count = nb * NV, chunk = count < 8 ? count : 8;
@@ -91,7 +92,8 @@ void MCP_ISA_FN(mcp_se_slope) MCP_SE_SLOPE_ARGS
 {
     for (int z = 0; z < nz; z++)
         for (int v = 0; v < NV; v++) {
-            vd bar = v_load(kbar + (size_t)z * (size_t)ldb + v * VW), k = v_load(K + (size_t)z * (size_t)ldk + v * VW);
+            vd bar = v_load(kbar + (size_t)z * (size_t)ldb + v * VW),
+               k = v_load(K + (size_t)z * (size_t)ldk + v * VW);
             v_store(c + (size_t)z * MCP_LANES + v * VW, bar * (k * 0.69314718055994531));
         }
 }

@@ -1,6 +1,7 @@
 /* stationary.isa.c - matern32, matern52 and rq over batches of lanes; se, the fast one, is in se.isa.c.
  *   q[z][j] = sum_d (rows[d][j] - Z[z][d])^2       rows and Z are in units of the length-scales
- *   k = s2 g(q);  dk/dx_d = -2 w_d (row_d - Z_d) slope,  slope = -dk/dq,  dk/dlog l_d = 2 slope (row_d - Z_d)^2 */
+ *   k = s2 g(q);  dk/dx_d = -2 w_d (row_d - Z_d) slope,  slope = -dk/dq,
+ *     dk/dlog l_d = 2 slope (row_d - Z_d)^2 */
 #include <stddef.h>
 
 #include "model/lanes.h"
@@ -52,8 +53,8 @@ LANES_INLINE void distances(int nb, int D, const double *Z, int ld, const double
     }
 }
 
-LANES_INLINE void forward_points(mcp_kernel_kind kind, int nb, const mcp_leaf *f, const double *Z, int n, int ld,
-                                 const double *rows, double *K, int ldk, int add)
+LANES_INLINE void forward_points(mcp_kernel_kind kind, int nb, const mcp_leaf *f, const double *Z, int n,
+                                 int ld, const double *rows, double *K, int ldk, int add)
 {
     vd q[ZB][NV], slope, part;
     for (int j = 0; j < n; j += MCP_LANES) {
@@ -67,14 +68,16 @@ LANES_INLINE void forward_points(mcp_kernel_kind kind, int nb, const mcp_leaf *f
     }
 }
 
-LANES_INLINE void forward_kind(mcp_kernel_kind kind, const mcp_leaf *f, int n, int ld, const double *rows, double *K,
-                               int ldk, int add)
+LANES_INLINE void forward_kind(mcp_kernel_kind kind, const mcp_leaf *f, int n, int ld, const double *rows,
+                               double *K, int ldk, int add)
 {
     int z = 0;
     for (; z + ZB <= f->nz; z += ZB)
-        forward_points(kind, ZB, f, f->Z + (size_t)z * (size_t)f->D, n, ld, rows, K + (size_t)z * (size_t)ldk, ldk, add);
+        forward_points(kind, ZB, f, f->Z + (size_t)z * (size_t)f->D, n, ld, rows, K + (size_t)z * (size_t)ldk,
+                       ldk, add);
     for (; z < f->nz; z++)
-        forward_points(kind, 1, f, f->Z + (size_t)z * (size_t)f->D, n, ld, rows, K + (size_t)z * (size_t)ldk, ldk, add);
+        forward_points(kind, 1, f, f->Z + (size_t)z * (size_t)f->D, n, ld, rows, K + (size_t)z * (size_t)ldk,
+                       ldk, add);
 }
 
 void MCP_ISA_FN(mcp_stationary_forward) MCP_LEAF_FORWARD_ARGS
@@ -87,8 +90,8 @@ void MCP_ISA_FN(mcp_stationary_forward) MCP_LEAF_FORWARD_ARGS
 }
 
 /* The slope is evaluated again: cheaper than a second matrix on the tape. */
-LANES_INLINE double slope_kind(mcp_kernel_kind kind, const mcp_leaf *f, int ld, const double *rows, const double *kbar,
-                               int ldb, double *c)
+LANES_INLINE double slope_kind(mcp_kernel_kind kind, const mcp_leaf *f, int ld, const double *rows,
+                               const double *kbar, int ldb, double *c)
 {
     vd q[ZB][NV], sum[NV], slope, part;
     for (int v = 0; v < NV; v++) sum[v] = v_set(0.0);
@@ -113,7 +116,8 @@ double MCP_ISA_FN(mcp_stationary_slope) MCP_LEAF_SLOPE_ARGS
     }
 }
 
-/* Of every kernel with length-scales, se too. One at a time: two accumulators' worth of lanes stay in registers, Z is read with stride D. */
+/* Of every kernel with length-scales, se too. One at a time: two accumulators' worth of lanes stay in
+ * registers, Z is read with stride D. */
 void MCP_ISA_FN(mcp_stationary_lengths) MCP_LEAF_LENGTHS_ARGS
 {
     for (int d = 0; d < f->D; d++) {

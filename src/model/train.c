@@ -1,5 +1,6 @@
-/* train.c - hyper-parameters by maximum marginal likelihood: NLopt's L-BFGS in log space between bounds, from a start that
- * the data suggest and a few random ones. The best point ever evaluated is kept, whatever the optimiser says at its end. */
+/* train.c - hyper-parameters by maximum marginal likelihood: NLopt's L-BFGS in log space between bounds, from
+ * a start that the data suggest and a few random ones. The best point ever evaluated is kept, whatever the
+ * optimiser says at its end. */
 #include <math.h>
 #include <nlopt.h>
 #include <string.h>
@@ -38,7 +39,8 @@ static size_t layout(search *q, char *base)
     return a.used;
 }
 
-/* NLopt's objective over the free parameters. A point whose matrix cannot be factorised is very bad, not an error. */
+/* NLopt's objective over the free parameters. A point whose matrix cannot be factorised is very bad, not an
+ * error. */
 static double objective(unsigned n, const double *x, double *g, void *data)
 {
     search *q = data;
@@ -58,7 +60,8 @@ static double objective(unsigned n, const double *x, double *g, void *data)
     return nlml;
 }
 
-/* L-BFGS sometimes stops at once because its first steps were badly scaled: it then goes on from the best point so far. */
+/* L-BFGS sometimes stops at once because its first steps were badly scaled: it then goes on from the best
+ * point so far. */
 static void descend(search *q, const double *from, int evaluations_max)
 {
     int first = q->evaluations;
@@ -78,18 +81,22 @@ static void random_start(const search *q, mcp_rand *r, double *x)
 {
     for (int i = 0; i < q->free; i++) {
         int at = q->place[i];
-        x[i]   = fmin(fmax(q->start[at] + 1.5 * (2.0 * mcp_rand_uniform(r) - 1.0), q->lower[at]), q->upper[at]);
+        x[i] = fmin(fmax(q->start[at] + 1.5 * (2.0 * mcp_rand_uniform(r) - 1.0), q->lower[at]), q->upper[at]);
     }
 }
 
 static mcp_status check_settings(const mcp_gp_settings *s, mcp_error *err)
 {
-    if (!(s->noise_floor >= 0.0) || !(s->lengthscale_floor >= 0.0) || !(s->noise_start >= 0.0) || isinf(s->noise_floor) ||
-        isinf(s->lengthscale_floor) || isinf(s->noise_start))
-        return mcp_fail(err, MCP_ERR_ARG, "gp: noise_floor = %g, lengthscale_floor = %g, noise_start = %g; each must be finite and "
-                                          "not negative", s->noise_floor, s->lengthscale_floor, s->noise_start);
+    if (!(s->noise_floor >= 0.0) || !(s->lengthscale_floor >= 0.0) || !(s->noise_start >= 0.0) ||
+        isinf(s->noise_floor) || isinf(s->lengthscale_floor) || isinf(s->noise_start))
+        return mcp_fail(
+            err, MCP_ERR_ARG,
+            "gp: noise_floor = %g, lengthscale_floor = %g, noise_start = %g; each must be finite and "
+            "not negative",
+            s->noise_floor, s->lengthscale_floor, s->noise_start);
     if (s->restarts < 0 || s->evaluations_max < 1)
-        return mcp_fail(err, MCP_ERR_ARG, "gp: restarts = %d, evaluations_max = %d; at least 0 and 1", s->restarts, s->evaluations_max);
+        return mcp_fail(err, MCP_ERR_ARG, "gp: restarts = %d, evaluations_max = %d; at least 0 and 1",
+                        s->restarts, s->evaluations_max);
     return MCP_OK;
 }
 
@@ -98,7 +105,8 @@ static mcp_status prepare(search *q, const mcp_gp *gp, const mcp_gp_settings *s,
 {
     double *lo = q->x + q->count, *hi = lo + q->count;
     mcp_gp_start(gp, s, q->start, q->lower, q->upper);
-    for (int i = 0; s->from_present && i < q->count; i++) q->start[i] = fmin(fmax(gp->hyper[i], q->lower[i]), q->upper[i]);
+    for (int i = 0; s->from_present && i < q->count; i++)
+        q->start[i] = fmin(fmax(gp->hyper[i], q->lower[i]), q->upper[i]);
     memcpy(q->full, q->start, (size_t)q->count * sizeof *q->full);
     for (int i = 0; i < q->count; i++) {
         if (!(q->upper[i] > q->lower[i])) continue;
@@ -107,10 +115,12 @@ static mcp_status prepare(search *q, const mcp_gp *gp, const mcp_gp_settings *s,
         q->place[q->free++] = i;
     }
     q->opt = nlopt_create(NLOPT_LD_LBFGS, (unsigned)q->free);
-    if (!q->opt || nlopt_set_min_objective(q->opt, objective, q) < 0 || nlopt_set_lower_bounds(q->opt, lo) < 0 ||
-        nlopt_set_upper_bounds(q->opt, hi) < 0 || nlopt_set_ftol_rel(q->opt, 1e-9) < 0 ||
-        nlopt_set_ftol_abs(q->opt, 1e-7) < 0 || nlopt_set_xtol_rel(q->opt, 1e-7) < 0)
-        return mcp_fail(err, MCP_ERR_MEMORY, "gp: the optimiser could not be set up for %d parameters", q->free);
+    if (!q->opt || nlopt_set_min_objective(q->opt, objective, q) < 0 ||
+        nlopt_set_lower_bounds(q->opt, lo) < 0 || nlopt_set_upper_bounds(q->opt, hi) < 0 ||
+        nlopt_set_ftol_rel(q->opt, 1e-9) < 0 || nlopt_set_ftol_abs(q->opt, 1e-7) < 0 ||
+        nlopt_set_xtol_rel(q->opt, 1e-7) < 0)
+        return mcp_fail(err, MCP_ERR_MEMORY, "gp: the optimiser could not be set up for %d parameters",
+                        q->free);
     return MCP_OK;
 }
 
@@ -142,8 +152,12 @@ static mcp_status run_starts(search *q, const mcp_gp_settings *s, mcp_gp_info *i
     }
     info->evaluations = q->evaluations;
     if (info->starts > 0) return MCP_OK;
-    return st != MCP_OK ? st : mcp_fail(err, MCP_ERR_NUMERIC, "gp: no start of the training gave a finite likelihood; look for outliers in the data, "
-                                             "or raise the floor of the noise");
+    return st != MCP_OK
+               ? st
+               : mcp_fail(
+                     err, MCP_ERR_NUMERIC,
+                     "gp: no start of the training gave a finite likelihood; look for outliers in the data, "
+                     "or raise the floor of the noise");
 }
 
 mcp_status mcp_gp_train(mcp_gp *gp, const mcp_gp_settings *s, mcp_gp_info *info, mcp_error *err)
@@ -187,8 +201,8 @@ static void train_one(void *context, int task, int worker)
     mcp_gp_train(b->gp[task], &b->s[task], b->info ? &b->info[task] : NULL, &b->err[task]);
 }
 
-mcp_status mcp_gp_train_all(mcp_gp *const *gp, int count, const mcp_gp_settings *s, mcp_gp_info *info, int threads,
-                            mcp_error *err)
+mcp_status mcp_gp_train_all(mcp_gp *const *gp, int count, const mcp_gp_settings *s, mcp_gp_info *info,
+                            int threads, mcp_error *err)
 {
     batch      b    = {.gp = gp, .s = s, .info = info};
     mcp_pool  *pool = NULL;
@@ -196,7 +210,9 @@ mcp_status mcp_gp_train_all(mcp_gp *const *gp, int count, const mcp_gp_settings 
     if (count < 1) return MCP_OK;
     b.err = mcp_calloc((size_t)count, sizeof *b.err);
     if (!b.err) return mcp_fail(err, MCP_ERR_MEMORY, "gp: out of memory");
-    if (threads != 1 && count > 1 && (st = mcp_pool_create(&pool, threads < count ? threads : count, err)) != MCP_OK) goto done;
+    if (threads != 1 && count > 1 &&
+        (st = mcp_pool_create(&pool, threads < count ? threads : count, err)) != MCP_OK)
+        goto done;
     mcp_pool_run(pool, count, train_one, &b);
     for (int i = 0; i < count && st == MCP_OK; i++)
         if (b.err[i].status != MCP_OK) st = mcp_fail(err, b.err[i].status, "%s", b.err[i].text);

@@ -1,4 +1,5 @@
-/* adam.c - m = b1 m + (1-b1) g,  v = b2 v + (1-b2) g^2,  theta -= step (m/(1-b1^k)) / (sqrt(v/(1-b2^k)) + eps) */
+/* adam.c - m = b1 m + (1-b1) g,  v = b2 v + (1-b2) g^2,  theta -= step (m/(1-b1^k)) / (sqrt(v/(1-b2^k)) +
+ * eps) */
 #include "optim/adam.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* check.c - does the sparse posterior give the exact posterior's gradient? Its bound is on the lost variance, which does
- * not bound the error of the gradient; a few particles tell. */
+/* check.c - does the sparse posterior give the exact posterior's gradient? Its bound is on the lost variance,
+ * which does not bound the error of the gradient; a few particles tell. */
 #include "optim/check.h"
 
 #include <math.h>
@@ -21,8 +21,8 @@ void mcp_models_free(mcp_models *m)
     m->posterior = NULL;
 }
 
-static mcp_status make(const mcp_optimise_request *q, const mcp_posterior_settings *s, mcp_posterior ***out, int *points,
-                       mcp_error *err)
+static mcp_status make(const mcp_optimise_request *q, const mcp_posterior_settings *s, mcp_posterior ***out,
+                       int *points, mcp_error *err)
 {
     const int       n = q->system->ngp;
     mcp_status      st = MCP_OK;
@@ -41,12 +41,19 @@ static mcp_status make(const mcp_optimise_request *q, const mcp_posterior_settin
 }
 
 /* Gradient of a few particles, without dropout, on noise of its own. */
-static mcp_status gradient(const mcp_optimise_request *q, mcp_posterior *const *p, const double *theta, double *g, mcp_error *err)
+static mcp_status gradient(const mcp_optimise_request *q, mcp_posterior *const *p, const double *theta,
+                           double *g, mcp_error *err)
 {
     const mcp_task      *t = q->system->task;
-    mcp_rollout_settings set = {.particles = CHECK_PARTICLES, .steps = q->system->steps, .true_state = q->true_state,
-                                .noisy = t->model.noisy, .adjoint_clip = t->optimise.adjoint_clip};
-    mcp_stream_noise     stream = {.system = q->system, .seed = q->seed, .trial = q->trial, .step = UINT32_MAX - 1};
+    mcp_rollout_settings set = {.particles = CHECK_PARTICLES,
+                                .steps = q->system->steps,
+                                .true_state = q->true_state,
+                                .noisy = t->model.noisy,
+                                .adjoint_clip = t->optimise.adjoint_clip};
+    mcp_stream_noise stream = {.system = q->system,
+                               .seed = q->seed,
+                               .trial = q->trial,
+                               .step = UINT32_MAX - 1};
     mcp_noise            noise = mcp_noise_from_stream(&stream);
     mcp_rollout_result   result = {.gradient = g};
     mcp_rollout         *r;
@@ -69,8 +76,8 @@ static double cosine(int n, const double *a, const double *b)
 }
 
 /* exact, room: [params] each. A gradient that is not finite says nothing: the optimiser deals with that. */
-static mcp_status tighten(mcp_models *m, const mcp_optimise_request *q, const double *theta, mcp_posterior_settings *s,
-                          double *exact, double *room, mcp_error *err)
+static mcp_status tighten(mcp_models *m, const mcp_optimise_request *q, const double *theta,
+                          mcp_posterior_settings *s, double *exact, double *room, mcp_error *err)
 {
     const mcp_posterior_settings all = {.type = MCP_POSTERIOR_EXACT};
     mcp_posterior              **p = NULL;
@@ -98,10 +105,13 @@ static mcp_status tighten(mcp_models *m, const mcp_optimise_request *q, const do
     return st == MCP_ERR_NUMERIC && m->posterior ? MCP_OK : st;
 }
 
-mcp_status mcp_models_create(mcp_models *m, const mcp_optimise_request *q, const double *theta, mcp_error *err)
+mcp_status mcp_models_create(mcp_models *m, const mcp_optimise_request *q, const double *theta,
+                             mcp_error *err)
 {
     const mcp_model_settings *set = &q->system->task->model;
-    mcp_posterior_settings    s = {.type = (mcp_posterior_type)set->posterior, .tolerance = set->tolerance, .points_max = set->points_max};
+    mcp_posterior_settings s = {.type = (mcp_posterior_type)set->posterior,
+                                .tolerance = set->tolerance,
+                                .points_max = set->points_max};
     *m = (mcp_models){.ngp = q->system->ngp, .cosine = NAN};
     mcp_status st = make(q, &s, &m->posterior, &m->points, err);
     if (st != MCP_OK) return st;

@@ -1,4 +1,5 @@
-/* cmaes.c - CMA-ES after Hansen, "The CMA Evolution Strategy: A Tutorial", arXiv:1604.00772 (equation numbers are its own).
+/* cmaes.c - CMA-ES after Hansen, "The CMA Evolution Strategy: A Tutorial", arXiv:1604.00772 (equation numbers
+ * are its own).
  *
  *   x_k = m + sigma y_k,   y_k = B D z_k,  z_k ~ N(0, I)           C = B D^2 B^T          (5), (38)-(40)
  *   m  <- m + sigma y_w,   y_w = sum_{i<=mu} w_i y_{i:lambda}                             (41), (42)
@@ -7,8 +8,9 @@
  *   p_c <- (1-cc) p_c + hs sqrt(cc (2-cc) mueff) y_w                                      (45)
  *   C <- (1 + c1 dh - c1 - cmu sum w) C + c1 p_c p_c^T + cmu sum_i w_i y_i y_i^T          (46), (47)
  *
- * Restarts grow the population (Auger and Hansen, CEC 2005). Noise handling: second evaluations and the change of ranks they
- * cause (Hansen, Niederberger, Guzzella, Koumoutsakos, IEEE Trans. Evolutionary Computation 13(1), 2009, algorithm 3). */
+ * Restarts grow the population (Auger and Hansen, CEC 2005). Noise handling: second evaluations and the
+ * change of ranks they cause (Hansen, Niederberger, Guzzella, Koumoutsakos, IEEE Trans. Evolutionary
+ * Computation 13(1), 2009, algorithm 3). */
 #include "optim/cmaes.h"
 
 #include <float.h>
@@ -29,11 +31,12 @@ struct mcp_cmaes {
     long   evaluations;
     mcp_cmaes_stop stop;
     double best_f;
-    double *mean, *best, *scale, *start;     /* n: centre, best so far, scale of the first deviations, first deviations */
+    double *mean, *best, *scale,
+        *start; /* n: centre, best so far, scale of the first deviations, first deviations */
     void   *block;                           /* everything below: re-laid when the population grows */
     double *w;                               /* [lambda] weights by rank, best first */
     double *ps, *pc, *yw, *tmp;              /* n */
-    double *C, *B, *D;                       /* n x n covariance; eigenvectors as rows; square roots of the eigenvalues */
+    double *C, *B, *D; /* n x n covariance; eigenvectors as rows; square roots of the eigenvalues */
     double *X, *Y;                           /* [lambda][n] candidates and steps */
     double *value, *rank;                    /* [2 lambda] sort keys; [lambda] */
     int    *order;                           /* [lambda] best first */
@@ -43,7 +46,13 @@ struct mcp_cmaes {
 
 void mcp_cmaes_settings_default(mcp_cmaes_settings *s)
 {
-    *s = (mcp_cmaes_settings){.sigma = 0.3, .active = 1, .growth = 2.0, .tol_f = 1e-12, .tol_x = 1e-12, .effort_max = 1.0, .noise_step = 1};
+    *s = (mcp_cmaes_settings){.sigma = 0.3,
+                              .active = 1,
+                              .growth = 2.0,
+                              .tol_f = 1e-12,
+                              .tol_x = 1e-12,
+                              .effort_max = 1.0,
+                              .noise_step = 1};
 }
 
 static size_t layout(mcp_cmaes *c, char *mem)
@@ -87,14 +96,16 @@ static void set_weights(mcp_cmaes *c)
     c->cs = (c->mueff + 2) / (n + c->mueff + 5);                                         /* (55) */
     c->ds = 1 + 2 * fmax(0, sqrt((c->mueff - 1) / (n + 1)) - 1) + c->cs;
     c->c1 = 2 / ((n + 1.3) * (n + 1.3) + c->mueff);                                      /* (57) */
-    c->cmu = fmin(1 - c->c1, 2 * (0.25 + c->mueff + 1 / c->mueff - 2) / ((n + 2.0) * (n + 2.0) + c->mueff)); /* (58) */
+    c->cmu = fmin(1 - c->c1,
+                  2 * (0.25 + c->mueff + 1 / c->mueff - 2) / ((n + 2.0) * (n + 2.0) + c->mueff)); /* (58) */
     if (c->set.separable) { /* fewer numbers to learn, so faster: Ros and Hansen, PPSN 2008 */
         c->c1 = fmin(0.5, c->c1 * (n + 2) / 3.0);
         c->cmu = fmin(1 - c->c1, c->cmu * (n + 2) / 3.0);
     }
     c->chi = sqrt(n) * (1 - 1 / (4.0 * n) + 1 / (21.0 * n * n));
 
-    double a_mu = 1 + c->c1 / c->cmu, a_eff = 1 + 2 * mueff_minus / (c->mueff + 2), a_pos = (1 - c->c1 - c->cmu) / (n * c->cmu);
+    double a_mu = 1 + c->c1 / c->cmu, a_eff = 1 + 2 * mueff_minus / (c->mueff + 2),
+           a_pos = (1 - c->c1 - c->cmu) / (n * c->cmu);
     double a = c->set.active ? fmax(0, fmin(a_mu, fmin(a_eff, a_pos))) : 0;
     c->sum_w = 0;
     for (int i = 0; i < l; i++) {
@@ -126,11 +137,14 @@ static mcp_status begin(mcp_cmaes *c, const double *x0, mcp_error *err)
     return MCP_OK;
 }
 
-mcp_status mcp_cmaes_create(mcp_cmaes **out, int n, const double *x0, const mcp_cmaes_settings *s, mcp_error *err)
+mcp_status mcp_cmaes_create(mcp_cmaes **out, int n, const double *x0, const mcp_cmaes_settings *s,
+                            mcp_error *err)
 {
     *out = NULL;
-    if (n < 1 || n > 10000) return mcp_fail(err, MCP_ERR_ARG, "cmaes: %d parameters; 1 to 10000 are possible", n);
-    if (!(s->sigma > 0)) return mcp_fail(err, MCP_ERR_ARG, "cmaes: first step size %g must be positive", s->sigma);
+    if (n < 1 || n > 10000)
+        return mcp_fail(err, MCP_ERR_ARG, "cmaes: %d parameters; 1 to 10000 are possible", n);
+    if (!(s->sigma > 0))
+        return mcp_fail(err, MCP_ERR_ARG, "cmaes: first step size %g must be positive", s->sigma);
     mcp_cmaes *c = mcp_calloc(1, sizeof *c);
     double    *v = mcp_calloc(4 * (size_t)n, sizeof *v);
     if (!c || !v) {
@@ -146,7 +160,8 @@ mcp_status mcp_cmaes_create(mcp_cmaes **out, int n, const double *x0, const mcp_
     c->start = v + 3 * (size_t)n;
     c->best_f = INFINITY;
     memcpy(c->best, x0, (size_t)n * sizeof *x0);
-    for (int i = 0; i < n; i++) c->scale[i] = s->scale ? s->scale[i] : 1.0, c->start[i] = s->sigma * c->scale[i];
+    for (int i = 0; i < n; i++)
+        c->scale[i] = s->scale ? s->scale[i] : 1.0, c->start[i] = s->sigma * c->scale[i];
     c->set.scale = NULL;
     c->lambda = s->population > 0 ? s->population : 4 + (int)floor(3 * log(n));
     if (c->lambda < 4) c->lambda = 4;
@@ -174,7 +189,10 @@ mcp_status mcp_cmaes_restart(mcp_cmaes *c, const double *x0, mcp_error *err)
 const double *mcp_cmaes_ask(mcp_cmaes *c)
 {
     size_t     n = (size_t)c->n;
-    mcp_stream s = {.seed = c->set.seed, .trial = c->set.trial, .step = (uint32_t)c->generation, .purpose = MCP_RNG_CMAES};
+    mcp_stream s = {.seed = c->set.seed,
+                    .trial = c->set.trial,
+                    .step = (uint32_t)c->generation,
+                    .purpose = MCP_RNG_CMAES};
     for (int k = 0; k < c->lambda; k++) {
         double *z = c->tmp, *y = c->Y + (size_t)k * n, *x = c->X + (size_t)k * n;
         mcp_rng_normals(&s, (uint32_t)c->restarts, 0, (uint32_t)k * (uint32_t)n, c->n, z);
@@ -226,13 +244,15 @@ static double place(const double *all, int n, double v, int self)
 /* theta times the median of |1-R| .. |m-R|. */
 static double rank_limit(double theta, double R, int m)
 {
-    /* distances from R inside 1..m: sorted they are 0, 1, 1, 2, 2, .. up to the nearer end, then single steps */
+    /* distances from R inside 1..m: sorted they are 0, 1, 1, 2, 2, .. up to the nearer end, then single steps
+     */
     int r = (int)fmin(fmax(R, 1), m), near = r - 1 < m - r ? r - 1 : m - r, half = (m - 1) / 2;
     double d = half <= 2 * near ? (half + 1) / 2 : half - near;
     return theta * d;
 }
 
-/* Algorithm 3 of the 2009 paper: ranks of old and new values among all; s > 0 means the noise disturbs the ranking. */
+/* Algorithm 3 of the 2009 paper: ranks of old and new values among all; s > 0 means the noise disturbs the
+ * ranking. */
 static void noise_measure(mcp_cmaes *c, const double *f, const double *again, int reev)
 {
     int l = c->lambda, all = l + reev;
@@ -295,10 +315,12 @@ static void update_paths(mcp_cmaes *c)
     double gc = hs * sqrt(c->cc * (2 - c->cc) * c->mueff), dh = (1 - hs) * c->cc * (2 - c->cc);
     for (size_t i = 0; i < n; i++) c->pc[i] = (1 - c->cc) * c->pc[i] + gc * c->yw[i];
 
-    /* (47): bad steps are cut to the length they would have in a sphere, so that C stays positive definite. */
+    /* (47): bad steps are cut to the length they would have in a sphere, so that C stays positive definite.
+     */
     double keep = 1 + c->c1 * dh - c->c1 - c->cmu * c->sum_w;
     for (size_t i = 0; i < n; i++)
-        for (size_t j = first(c, i); j <= i; j++) c->C[i * n + j] = keep * c->C[i * n + j] + c->c1 * c->pc[i] * c->pc[j];
+        for (size_t j = first(c, i); j <= i; j++)
+            c->C[i * n + j] = keep * c->C[i * n + j] + c->c1 * c->pc[i] * c->pc[j];
     for (int k = 0; k < c->lambda; k++) {
         const double *y = c->Y + (size_t)c->order[k] * n;
         double        w = c->cmu * c->w[k];
@@ -316,7 +338,8 @@ static mcp_status update_eigen(mcp_cmaes *c, mcp_error *err)
     mcp_status st;
     if (c->set.separable) {
         for (size_t i = 0; i < n; i++) {
-            if (!(c->C[i * n + i] > 0)) return mcp_fail(err, MCP_ERR_NUMERIC, "cmaes: a variance is no longer positive");
+            if (!(c->C[i * n + i] > 0))
+                return mcp_fail(err, MCP_ERR_NUMERIC, "cmaes: a variance is no longer positive");
             c->D[i] = sqrt(c->C[i * n + i]);
         }
         return MCP_OK;
@@ -326,7 +349,8 @@ static mcp_status update_eigen(mcp_cmaes *c, mcp_error *err)
     memcpy(c->B, c->C, n * n * sizeof *c->B);
     if ((st = mcp_eigen_symmetric(c->n, c->B, c->n, c->D, err)) != MCP_OK) return st;
     double top = c->D[n - 1];
-    if (!(top > 0)) return mcp_fail(err, MCP_ERR_NUMERIC, "cmaes: the covariance has no positive eigenvalue left");
+    if (!(top > 0))
+        return mcp_fail(err, MCP_ERR_NUMERIC, "cmaes: the covariance has no positive eigenvalue left");
     if (c->D[0] <= top * 1e-14) c->stop = MCP_CMAES_CONDITION;
     for (size_t i = 0; i < n; i++) c->D[i] = sqrt(fmax(c->D[i], top * 1e-16));
     return MCP_OK;
@@ -345,11 +369,13 @@ static void check_stop(mcp_cmaes *c, const double *f)
     int    n = c->n, recent = 10 + (int)ceil(30.0 * n / c->lambda), small = 1, effect = 0;
     double spread = f[c->order[c->lambda / 2]] - f[c->order[0]];
     if (recent > HISTORY) recent = HISTORY;
-    if (c->histories >= recent && spread <= c->set.tol_f && range(c->history + c->histories - recent, recent) <= c->set.tol_f)
+    if (c->histories >= recent && spread <= c->set.tol_f &&
+        range(c->history + c->histories - recent, recent) <= c->set.tol_f)
         c->stop = MCP_CMAES_TOL_F;
     for (int i = 0; i < n; i++) {
         double d = c->sigma * sqrt(c->C[(size_t)i * (size_t)n + (size_t)i]);
-        if (d > c->set.tol_x * c->start[i] || c->sigma * fabs(c->pc[i]) > c->set.tol_x * c->start[i]) small = 0;
+        if (d > c->set.tol_x * c->start[i] || c->sigma * fabs(c->pc[i]) > c->set.tol_x * c->start[i])
+            small = 0;
         if (c->mean[i] == c->mean[i] + 0.2 * d) c->stop = MCP_CMAES_NO_EFFECT;
     }
     if (small) c->stop = MCP_CMAES_TOL_X;
@@ -375,7 +401,9 @@ mcp_status mcp_cmaes_tell(mcp_cmaes *c, const double *f, const double *again, mc
     c->evaluations += l + reev;
     for (int i = 0; i < l; i++) c->value[i] = isnan(f[i]) ? DBL_MAX : f[i];
     sort_order(l, c->value, c->order);
-    if (isnan(f[c->order[0]])) return mcp_fail(err, MCP_ERR_NUMERIC, "cmaes: all %d candidates have a value that is not a number", l);
+    if (isnan(f[c->order[0]]))
+        return mcp_fail(err, MCP_ERR_NUMERIC, "cmaes: all %d candidates have a value that is not a number",
+                        l);
     note_values(c, c->value);
     if (again) {
         noise_measure(c, f, again, reev);

@@ -2,10 +2,14 @@
  *
  *   candidates: warm start and fresh policies race for a few steps, the best goes on
  *   steps:      particles on new noise -> J, gradient -> norm clip -> Adam -> rule
- *   evaluation: now and then J without dropout on one fixed and somewhat larger noise set, raised by the share of particles that
- *               fail the task's success test: J (1 + w (1 - p)); the best policy by this score is kept and, at the end, returned
- *   incumbent:  a policy that worked on the plant is replaced only for a predicted gain that is worth the risk
- * A step whose particles give NaN is drawn again; after ten draws in a row the policy is given up for a fresh one. */
+ *   evaluation: now and then J without dropout on one fixed and somewhat larger noise set, raised by the
+ *     share of particles that
+ *               fail the task's success test: J (1 + w (1 - p)); the best policy by this score is kept and,
+ *                 at the end, returned
+ *   incumbent:  a policy that worked on the plant is replaced only for a predicted gain that is worth the
+ *     risk
+ * A step whose particles give NaN is drawn again; after ten draws in a row the policy is given up for a
+ * fresh one. */
 #include "optim/optimise.h"
 
 #include <math.h>
@@ -35,8 +39,8 @@ typedef struct {
     uint32_t                     draws;    /* noise sets used */
     uint32_t                     policies; /* fresh policies drawn */
     double                      *theta, *gradient, *best, *rate;
-    double                       best_score, best_cost; /* on the fixed noise: with failures counted, and J alone */
-    double                      *states, *inputs, *success_work; /* of an evaluation's particles; NULL: no success test */
+    double best_score, best_cost; /* on the fixed noise: with failures counted, and J alone */
+    double *states, *inputs, *success_work; /* of an evaluation's particles; NULL: no success test */
     double                       score_first;
     int                          stopped;   /* by the callback */
     struct timespec              begun;
@@ -55,25 +59,33 @@ static double drawable(double dropout)
     return floor(dropout * 256.0 + 0.5) / 256.0;
 }
 
-static mcp_status particles(search *s, mcp_rollout *rollout, uint32_t step, double dropout, double stress, mcp_rollout_result *result,
-                            mcp_error *err)
+static mcp_status particles(search *s, mcp_rollout *rollout, uint32_t step, double dropout, double stress,
+                            mcp_rollout_result *result, mcp_error *err)
 {
-    mcp_stream_noise stream = {.system = s->q->system, .seed = s->q->seed, .trial = s->q->trial, .step = step,
-                               .dropout = drawable(dropout), .antithetic = s->set->antithetic, .stress = stress};
+    mcp_stream_noise stream = {.system = s->q->system,
+                               .seed = s->q->seed,
+                               .trial = s->q->trial,
+                               .step = step,
+                               .dropout = drawable(dropout),
+                               .antithetic = s->set->antithetic,
+                               .stress = stress};
     mcp_noise        noise = mcp_noise_from_stream(&stream);
     return mcp_rollout_run(rollout, s->theta, stream.dropout, &noise, result, err);
 }
 
-/* The score without dropout on the fixed noise, infinite when it is no number; the best policy so far is kept. A wide cost
- * hardly tells a policy that always ends well from one that does nine times in ten: the success test does. And of failures that
- * come once in a thousand runs some hundred particles show nothing, unless their noise is larger than the robot's. */
+/* The score without dropout on the fixed noise, infinite when it is no number; the best policy so far is
+ * kept. A wide cost hardly tells a policy that always ends well from one that does nine times in ten: the
+ * success test does. And of failures that come once in a thousand runs some hundred particles show nothing,
+ * unless their noise is larger than the robot's. */
 static double evaluate(search *s, double *J)
 {
     mcp_rollout_result result = {.states = s->states, .inputs = s->inputs};
     double             score, failed = 0.0;
     *J = INFINITY;
     if (particles(s, s->judge, fixed_noise, 0.0, s->set->stress, &result, NULL) != MCP_OK) return INFINITY;
-    if (s->states) failed = 1.0 - mcp_success_rate(s->q->system, s->set->success_margin, s->judges, s->states, s->inputs, s->success_work);
+    if (s->states)
+        failed = 1.0 - mcp_success_rate(s->q->system, s->set->success_margin, s->judges, s->states, s->inputs,
+                                        s->success_work);
     *J    = result.J;
     score = result.J + s->set->success_weight * failed * fabs(result.J);
     if (score < s->best_score) {
@@ -93,7 +105,8 @@ static void go_to_best(search *s)
 static mcp_status fresh(search *s)
 {
     mcp_adam_reset(&s->adam);
-    return mcp_policy_draw(s->q->system, s->q->visited, s->q->visits, s->q->seed, s->q->trial, s->policies++, s->theta, s->err);
+    return mcp_policy_draw(s->q->system, s->q->visited, s->q->visits, s->q->seed, s->q->trial, s->policies++,
+                           s->theta, s->err);
 }
 
 /* A gradient at theta on new noise. NaN: other noise, then another policy. */
@@ -140,9 +153,15 @@ static mcp_status step(search *s, int event, double *J)
     *J = result.J;
     mcp_adam_step(&s->adam, s->pace.step_size, s->gradient, s->theta);
     if (!s->q->progress) return MCP_OK;
-    mcp_progress p = {.step = s->info->steps, .steps_max = s->steps_max, .cost = result.J, .cost_std = result.J_std,
-                      .best = isfinite(s->best_cost) ? s->best_cost : NAN, .step_size = s->pace.step_size,
-                      .dropout = drawable(s->pace.dropout), .gradient_norm = norm, .event = event,
+    mcp_progress p = {.step = s->info->steps,
+                      .steps_max = s->steps_max,
+                      .cost = result.J,
+                      .cost_std = result.J_std,
+                      .best = isfinite(s->best_cost) ? s->best_cost : NAN,
+                      .step_size = s->pace.step_size,
+                      .dropout = drawable(s->pace.dropout),
+                      .gradient_norm = norm,
+                      .event = event,
                       .seconds = seconds_since(&s->begun)};
     s->stopped = s->q->progress(s->q->progress_context, &p) != 0;
     return MCP_OK;
@@ -172,7 +191,7 @@ static mcp_status descend(search *s)
     const mcp_pace               start = s->pace;
     const int                    every = set->evaluate_every > 0 ? set->evaluate_every : 50;
     mcp_monitor                  monitor = mcp_monitor_make(set->step_size_min);
-    mcp_plateau                  plateau = mcp_plateau_make(set->gain, set->patience, set->step_size_min, s->best_score);
+    mcp_plateau plateau = mcp_plateau_make(set->gain, set->patience, set->step_size_min, s->best_score);
     mcp_status                   st = MCP_OK;
     int                          lowered = 0, restarts = s->info->restarts, base = s->info->steps;
     s->info->outcome = MCP_STEPS_MAX;
@@ -211,7 +230,8 @@ static mcp_status descend(search *s)
         s->info->cost_last = s->best_cost;
         s->info->score_last      = s->best_score;
     }
-    if (st == MCP_ERR_NUMERIC && isfinite(s->best_score)) st = MCP_OK; /* a policy with finite costs is known: that one it is */
+    if (st == MCP_ERR_NUMERIC && isfinite(s->best_score))
+        st = MCP_OK; /* a policy with finite costs is known: that one it is */
     return st;
 }
 
@@ -238,13 +258,17 @@ static mcp_status search_memory(search *s, void **memory)
     const mcp_program *p = s->q->system->controller;
     mcp_status         st = mcp_block_alloc(memory, layout(s, NULL), s->err);
     if (st != MCP_OK) return st;
-    s->adam = (mcp_adam){.n = s->params, .beta1 = s->set->beta1, .beta2 = s->set->beta2, .epsilon = s->set->epsilon};
+    s->adam = (mcp_adam){.n = s->params,
+                         .beta1 = s->set->beta1,
+                         .beta2 = s->set->beta2,
+                         .epsilon = s->set->epsilon};
     layout(s, *memory);
     s->adam.factor = s->rate;
     for (int i = 0; i < s->params; i++) s->rate[i] = 1.0;
     for (int k = 0; k < mcp_program_groups(p); k++) {
         const mcp_param_group *g = mcp_program_group(p, k);
-        for (int i = 0; g->kind == MCP_RBF_WEIGHTS && i < g->count; i++) s->rate[g->offset + i] = s->set->weight_rate;
+        for (int i = 0; g->kind == MCP_RBF_WEIGHTS && i < g->count; i++)
+            s->rate[g->offset + i] = s->set->weight_rate;
     }
     mcp_adam_reset(&s->adam);
     return MCP_OK;
@@ -252,12 +276,17 @@ static mcp_status search_memory(search *s, void **memory)
 
 static mcp_status check_settings(const mcp_optimise_settings *o, mcp_error *err)
 {
-    if (!(o->step_size > 0.0) || !(o->beta1 >= 0.0 && o->beta1 < 1.0) || !(o->beta2 >= 0.0 && o->beta2 < 1.0) || !(o->epsilon > 0.0))
-        return mcp_fail(err, MCP_ERR_ARG, "optimise: step_size %g and epsilon %g must be above 0, beta1 %g and beta2 %g in [0, 1)", o->step_size,
-                        o->epsilon, o->beta1, o->beta2);
-    if (!(o->dropout >= 0.0 && o->dropout < 1.0)) return mcp_fail(err, MCP_ERR_ARG, "optimise: dropout = %g is outside [0, 1)", o->dropout);
+    if (!(o->step_size > 0.0) || !(o->beta1 >= 0.0 && o->beta1 < 1.0) ||
+        !(o->beta2 >= 0.0 && o->beta2 < 1.0) || !(o->epsilon > 0.0))
+        return mcp_fail(
+            err, MCP_ERR_ARG,
+            "optimise: step_size %g and epsilon %g must be above 0, beta1 %g and beta2 %g in [0, 1)",
+            o->step_size, o->epsilon, o->beta1, o->beta2);
+    if (!(o->dropout >= 0.0 && o->dropout < 1.0))
+        return mcp_fail(err, MCP_ERR_ARG, "optimise: dropout = %g is outside [0, 1)", o->dropout);
     if (o->steps_first < 0 || o->steps < 0)
-        return mcp_fail(err, MCP_ERR_ARG, "optimise: steps_first = %d and steps = %d; 0 or more are possible", o->steps_first, o->steps);
+        return mcp_fail(err, MCP_ERR_ARG, "optimise: steps_first = %d and steps = %d; 0 or more are possible",
+                        o->steps_first, o->steps);
     return MCP_OK;
 }
 
@@ -277,10 +306,14 @@ static mcp_status run(search *s, int warm, mcp_error *err)
     const mcp_optimise_request *q = s->q;
     mcp_models                  models = {0};
     double                     *incumbent = mcp_calloc((size_t)s->params + 1, sizeof *incumbent);
-    mcp_status                  st = incumbent ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the policy");
-    mcp_rollout_settings        r = {.particles = s->set->particles, .steps = q->system->steps, .block = s->set->block,
-                                     .true_state = q->true_state, .noisy = q->system->task->model.noisy,
-                                     .single = s->set->precision, .adjoint_clip = s->set->adjoint_clip};
+    mcp_status st = incumbent ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the policy");
+    mcp_rollout_settings r = {.particles = s->set->particles,
+                              .steps = q->system->steps,
+                              .block = s->set->block,
+                              .true_state = q->true_state,
+                              .noisy = q->system->task->model.noisy,
+                              .single = s->set->precision,
+                              .adjoint_clip = s->set->adjoint_clip};
     if (st == MCP_OK && !warm) st = fresh(s);
     if (st == MCP_OK) memcpy(incumbent, s->theta, (size_t)s->params * sizeof *incumbent);
     if (st == MCP_OK) st = mcp_models_create(&models, q, s->theta, err);
@@ -308,12 +341,19 @@ static mcp_status run(search *s, int warm, mcp_error *err)
     return st;
 }
 
-mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *theta, mcp_optimise_info *info, mcp_error *err)
+mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *theta,
+                               mcp_optimise_info *info, mcp_error *err)
 {
     const mcp_optimise_settings *set = &q->system->task->optimise;
     mcp_optimise_info            unused = {0};
     void                        *memory = NULL;
-    search                       s = {.q = q, .set = set, .info = info ? info : &unused, .err = err, .theta = theta, .best_score = INFINITY, .best_cost = INFINITY};
+    search s = {.q = q,
+                .set = set,
+                .info = info ? info : &unused,
+                .err = err,
+                .theta = theta,
+                .best_score = INFINITY,
+                .best_cost = INFINITY};
     *s.info = (mcp_optimise_info){.check_cosine = NAN};
     clock_gettime(CLOCK_MONOTONIC, &s.begun);
     mcp_status st = check_settings(set, err);
@@ -323,11 +363,13 @@ mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *
     if (s.judges < set->particles) s.judges = set->particles;
     s.steps_max = q->trial <= 1 ? set->steps_first : set->steps;
     s.pace      = (mcp_pace){set->step_size, set->dropout};
-    /* A policy that works is polished, not shaken: the rule begins where it would be after lowering the rate twice, and a
-     * schedule is as much shorter. The monitor stays the paper's. */
-    for (int k = 0; k < 2 && warm && q->incumbent_works && set->stop_rule != RULE_MONITOR; k++) mcp_pace_lower(&s.pace, set->step_size_min);
+    /* A policy that works is polished, not shaken: the rule begins where it would be after lowering the rate
+     * twice, and a schedule is as much shorter. The monitor stays the paper's. */
+    for (int k = 0; k < 2 && warm && q->incumbent_works && set->stop_rule != RULE_MONITOR; k++)
+        mcp_pace_lower(&s.pace, set->step_size_min);
     if (warm && q->incumbent_works && set->stop_rule == RULE_SCHEDULE) s.steps_max /= 4;
-    if (s.params < 1) return mcp_fail(err, MCP_ERR_TASK, "policy: nothing in it can be learned (no rbf, mlp or param)");
+    if (s.params < 1)
+        return mcp_fail(err, MCP_ERR_TASK, "policy: nothing in it can be learned (no rbf, mlp or param)");
     st = search_memory(&s, &memory);
     if (st == MCP_OK) st = run(&s, warm, err);
     s.info->seconds = seconds_since(&s.begun);

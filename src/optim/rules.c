@@ -13,7 +13,8 @@ mcp_verdict mcp_pace_lower(mcp_pace *p, double least)
 
 mcp_monitor mcp_monitor_make(double least)
 {
-    return (mcp_monitor){.a = 0.99, .sigma = 0.08, .sigma_min = 0.01, .least = least, .window = 200, .j_min = 200};
+    return (mcp_monitor){
+        .a = 0.99, .sigma = 0.08, .sigma_min = 0.01, .least = least, .window = 200, .j_min = 200};
 }
 
 mcp_verdict mcp_monitor_step(mcp_monitor *m, double J, mcp_pace *p)

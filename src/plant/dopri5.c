@@ -1,8 +1,8 @@
-/* dopri5.c - Dormand-Prince 5(4) with the first stage of a step taken from the last stage of the one before (FSAL).
- *   k_i = f(x + h sum_j a_ij k_j)     x+ = x + h sum_i b_i k_i     e = h sum_i (b_i - b*_i) k_i
- * A step is accepted when the root mean square of e_i / (tol + tol max(|x_i|, |x+_i|)) is at most 1; the next one is
- * 0.9 err^(-1/5) times as long, between 1/5 and 10 times. The input is constant over a sample and jumps between samples, so
- * the first stage is never carried across samples, the step size is. */
+/* dopri5.c - Dormand-Prince 5(4) with the first stage of a step taken from the last stage of the one before
+ * (FSAL). k_i = f(x + h sum_j a_ij k_j)     x+ = x + h sum_i b_i k_i     e = h sum_i (b_i - b*_i) k_i A step
+ * is accepted when the root mean square of e_i / (tol + tol max(|x_i|, |x+_i|)) is at most 1; the next one is
+ * 0.9 err^(-1/5) times as long, between 1/5 and 10 times. The input is constant over a sample and jumps
+ * between samples, so the first stage is never carried across samples, the step size is. */
 #include "plant/dopri5.h"
 
 #include <float.h>
@@ -21,7 +21,8 @@ static const double A[STAGES][STAGES - 1] = {
     {35.0 / 384, 0, 500.0 / 1113, 125.0 / 192, -2187.0 / 6784, 11.0 / 84}, /* also b */
 };
 /* b - b*, the fourth-order weights */
-static const double E[STAGES] = {71.0 / 57600, 0, -71.0 / 16695, 71.0 / 1920, -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
+static const double E[STAGES] = {71.0 / 57600,      0,          -71.0 / 16695, 71.0 / 1920,
+                                 -17253.0 / 339200, 22.0 / 525, -1.0 / 40};
 
 size_t mcp_ode_work(int n)
 {
@@ -105,8 +106,10 @@ mcp_status mcp_ode_advance(mcp_ode *o, double span, double *x, mcp_error *err)
             o->rejected++;
         }
         if (!(o->step > shortest))
-            return mcp_fail(err, MCP_ERR_NUMERIC, "the differential equation cannot be integrated further than %.6g s into the "
-                            "sample: its solution is not finite or too steep; look for a division by zero or a growing state",
+            return mcp_fail(err, MCP_ERR_NUMERIC,
+                            "the differential equation cannot be integrated further than %.6g s into the "
+                            "sample: its solution is not finite or too steep; look for a division by zero or "
+                            "a growing state",
                             done);
     }
     return MCP_OK;

@@ -1,4 +1,5 @@
-/* dopri5.h - x' = f(x) over one sample with an error-controlled step: the Dormand-Prince pair of order 5(4). */
+/* dopri5.h - x' = f(x) over one sample with an error-controlled step: the Dormand-Prince pair of order 5(4).
+ */
 #ifndef MCP_DOPRI5_H
 #define MCP_DOPRI5_H
 
@@ -19,8 +20,8 @@ typedef struct {
 } mcp_ode;
 
 size_t mcp_ode_work(int n);
-/* Advances x[n] by `span` seconds. Fails with MCP_ERR_NUMERIC when the solution is not finite or the step vanishes; x is
- * then where it got to. */
+/* Advances x[n] by `span` seconds. Fails with MCP_ERR_NUMERIC when the solution is not finite or the step
+ * vanishes; x is then where it got to. */
 mcp_status mcp_ode_advance(mcp_ode *o, double span, double *x, mcp_error *err);
 
 #endif

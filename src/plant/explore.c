@@ -1,9 +1,13 @@
 /* explore.c - the inputs of an exploration trial, u[T][nu]; fractions are of each input's limit L.
  *   uniform   a L (2 r - 1), a new r every `hold` samples
- *   sines     a L sum_i sin(2 pi f_i t + p_i), f_i uniform in [low, high] Hz, p_i zero or uniform in [0, 2 pi)
- *   triangle  +-a L tri(t/P) + noise L e, period P uniform in [low, high] s; it starts at a peak of either sign, so that an
- *             input that is integrated by the plant (a motor angle moved by increments) swings about its start
- *   file      the rows of a CSV file; exploration trial k takes the k-th T rows when there are that many, else the first T
+ *   sines     a L sum_i sin(2 pi f_i t + p_i), f_i uniform in [low, high] Hz, p_i zero or uniform in [0, 2
+ *     pi)
+ *   triangle  +-a L tri(t/P) + noise L e, period P uniform in [low, high] s; it starts at a peak of either
+ *     sign, so that an
+ *             input that is integrated by the plant (a motor angle moved by increments) swings about its
+ *               start
+ *   file      the rows of a CSV file; exploration trial k takes the k-th T rows when there are that many,
+ *     else the first T
  * All are clamped to +-L. Every number is keyed by (seed, trial, time or index, input). */
 #include <math.h>
 #include <string.h>
@@ -11,7 +15,7 @@
 #include "io/csv.h"
 #include "math/arena.h"
 #include "math/rng.h"
-#include "plant/plant.h"
+#include "plant/plant_handle.h"
 #include "plant/path.h"
 
 static const double TWO_PI = 6.283185307179586476925286766559;
@@ -26,7 +30,8 @@ static double uniform(const mcp_stream *s, int index, int input)
 static void fill_uniform(const mcp_task *t, const mcp_stream *s, int i, int T, double *u)
 {
     int hold = t->explore.hold > 0 ? t->explore.hold : 1;
-    for (int k = 0; k < T; k++) u[k * t->nu + i] = t->explore.amplitude * t->input[i].limit * (2.0 * uniform(s, k / hold, i) - 1.0);
+    for (int k = 0; k < T; k++)
+        u[k * t->nu + i] = t->explore.amplitude * t->input[i].limit * (2.0 * uniform(s, k / hold, i) - 1.0);
 }
 
 static void fill_sines(const mcp_task *t, const mcp_stream *s, int i, int T, double *u)
@@ -36,7 +41,9 @@ static void fill_sines(const mcp_task *t, const mcp_stream *s, int i, int T, dou
     for (int j = 0; j < e->sines; j++) {
         double f = e->low + (e->high - e->low) * uniform(s, j, i);
         double r = uniform(s, e->sines + j, i);
-        double phase = e->phase == MCP_SINES_RANDOM ? TWO_PI * r : e->phase == MCP_SINES_CREST ? 0.25 * (r < 0.5 ? TWO_PI : -TWO_PI) : 0.0;
+        double phase = e->phase == MCP_SINES_RANDOM  ? TWO_PI * r
+                       : e->phase == MCP_SINES_CREST ? 0.25 * (r < 0.5 ? TWO_PI : -TWO_PI)
+                                                     : 0.0;
         for (int k = 0; k < T; k++)
             u[k * t->nu + i] += e->amplitude * t->input[i].limit * sin(TWO_PI * f * k / t->rate + phase);
     }
@@ -63,17 +70,21 @@ static mcp_status fill_file(const mcp_task *t, uint32_t trial, int T, double *u,
     mcp_status st = mcp_csv_read(&table, path, err);
     if (st != MCP_OK) goto done;
     if (table->rows < T) {
-        st = mcp_fail(err, MCP_ERR_IO, "%s: %d rows, but a trial of %g s at %g Hz needs %d", path, table->rows, t->trial, t->rate, T);
+        st = mcp_fail(err, MCP_ERR_IO, "%s: %d rows, but a trial of %g s at %g Hz needs %d", path,
+                      table->rows, t->trial, t->rate, T);
         goto done;
     }
     size_t from = table->rows / T > (int)trial ? (size_t)trial * (size_t)T : 0;
     for (int i = 0; i < t->nu && st == MCP_OK; i++) {
         int col = mcp_csv_find(table, t->input[i].name);
-        if (col < 0) st = mcp_fail(err, MCP_ERR_IO, "%s: no column named %s; its first line must name every input", path, t->input[i].name);
+        if (col < 0)
+            st = mcp_fail(err, MCP_ERR_IO, "%s: no column named %s; its first line must name every input",
+                          path, t->input[i].name);
         for (int k = 0; k < T && st == MCP_OK; k++) {
             u[k * t->nu + i] = table->value[(from + (size_t)k) * (size_t)table->columns + (size_t)col];
             if (!isfinite(u[k * t->nu + i]))
-                st = mcp_fail(err, MCP_ERR_IO, "%s: column %s, row %d is not a finite number", path, t->input[i].name, (int)from + k + 1);
+                st = mcp_fail(err, MCP_ERR_IO, "%s: column %s, row %d is not a finite number", path,
+                              t->input[i].name, (int)from + k + 1);
         }
     }
 done:

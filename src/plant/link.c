@@ -31,7 +31,9 @@ static int wait_for(int fd, short events, double deadline)
         struct pollfd p = {.fd = fd, .events = events};
         double        left = deadline - mcp_clock();
         struct timespec t = {0};
-        if (left > 0.0) t = (struct timespec){.tv_sec = (time_t)left, .tv_nsec = (long)((left - (double)(time_t)left) * 1e9)};
+        if (left > 0.0)
+            t = (struct timespec){.tv_sec = (time_t)left,
+                                  .tv_nsec = (long)((left - (double)(time_t)left) * 1e9)};
         int n = ppoll(&p, 1, &t, NULL);
         if (n > 0) return 1;
         if (n == 0 && left <= 0.0) return 0;
@@ -49,9 +51,11 @@ static mcp_status lost(mcp_link *l, const char *why, mcp_error *err)
             if (p == l->child) {
                 l->child = 0;
                 if (WIFSIGNALED(status))
-                    return mcp_fail(err, MCP_ERR_PLANT, "%s was killed by signal %d (%s)", l->what, WTERMSIG(status), strsignal(WTERMSIG(status)));
-                return mcp_fail(err, MCP_ERR_PLANT, "%s exited with status %d; what it wrote to standard error may say why", l->what,
-                                WEXITSTATUS(status));
+                    return mcp_fail(err, MCP_ERR_PLANT, "%s was killed by signal %d (%s)", l->what,
+                                    WTERMSIG(status), strsignal(WTERMSIG(status)));
+                return mcp_fail(err, MCP_ERR_PLANT,
+                                "%s exited with status %d; what it wrote to standard error may say why",
+                                l->what, WEXITSTATUS(status));
             }
             nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
         }
@@ -64,15 +68,22 @@ mcp_status mcp_link_send(mcp_link *l, const char *text, double deadline, mcp_err
     size_t n = strlen(text), sent = 0;
     if (l->out < 0) return mcp_fail(err, MCP_ERR_PLANT, "%s is closed", l->what);
     while (sent < n) {
-        if (!wait_for(l->out, POLLOUT, deadline)) return mcp_fail(err, MCP_ERR_PLANT, "%s takes no more text: the plant does not read; is it busy or stopped?", l->what);
-        ssize_t k = l->socket ? send(l->out, text + sent, n - sent, MSG_NOSIGNAL | MSG_DONTWAIT) : write(l->out, text + sent, n - sent);
+        if (!wait_for(l->out, POLLOUT, deadline))
+            return mcp_fail(err, MCP_ERR_PLANT,
+                            "%s takes no more text: the plant does not read; is it busy or stopped?",
+                            l->what);
+        ssize_t k = l->socket ? send(l->out, text + sent, n - sent, MSG_NOSIGNAL | MSG_DONTWAIT)
+                              : write(l->out, text + sent, n - sent);
         if (k >= 0) {
             if (l->kind == MCP_LINK_DATAGRAM) return MCP_OK;
             sent += (size_t)k;
         } else if (errno == ECONNREFUSED && l->kind == MCP_LINK_DATAGRAM) {
             return lost(l, "nobody listens there", err);
         } else if (errno != EAGAIN && errno != EINTR) {
-            return lost(l, errno == EPIPE || errno == ECONNRESET ? "the plant closed the connection" : strerror(errno), err);
+            return lost(l,
+                        errno == EPIPE || errno == ECONNRESET ? "the plant closed the connection"
+                                                              : strerror(errno),
+                        err);
         }
     }
     return MCP_OK;
@@ -97,15 +108,23 @@ static mcp_status fill(mcp_link *l, mcp_error *err)
         l->start = 0;
     }
     int room = MCP_LINE_MAX - 1 - l->end;
-    if (room <= 0) return mcp_fail(err, MCP_ERR_PLANT, "%s sent a line of more than %d bytes", l->what, MCP_LINE_MAX - 1);
-    ssize_t k = l->socket ? recv(l->in, l->buffer + l->end, (size_t)room, MSG_DONTWAIT) : read(l->in, l->buffer + l->end, (size_t)room);
+    if (room <= 0)
+        return mcp_fail(err, MCP_ERR_PLANT, "%s sent a line of more than %d bytes", l->what,
+                        MCP_LINE_MAX - 1);
+    ssize_t k = l->socket ? recv(l->in, l->buffer + l->end, (size_t)room, MSG_DONTWAIT)
+                          : read(l->in, l->buffer + l->end, (size_t)room);
     if (k < 0 && (errno == EAGAIN || errno == EINTR)) return MCP_OK;
     if (k < 0 && errno == ECONNREFUSED) return lost(l, "nobody listens there", err);
-    if (k < 0) return lost(l, errno == ECONNRESET || errno == EIO ? "the plant closed the connection" : strerror(errno), err);
+    if (k < 0)
+        return lost(l,
+                    errno == ECONNRESET || errno == EIO ? "the plant closed the connection" : strerror(errno),
+                    err);
     if (k == 0 && l->kind == MCP_LINK_STREAM) return lost(l, "the plant closed the connection", err);
-    if (memchr(l->buffer + l->end, 0, (size_t)k)) return mcp_fail(err, MCP_ERR_PLANT, "%s sent bytes that are not text", l->what);
+    if (memchr(l->buffer + l->end, 0, (size_t)k))
+        return mcp_fail(err, MCP_ERR_PLANT, "%s sent bytes that are not text", l->what);
     l->end += (int)k;
-    if (l->kind == MCP_LINK_DATAGRAM && k > 0 && l->buffer[l->end - 1] != '\n') l->buffer[l->end++] = '\n'; /* a datagram is a line */
+    if (l->kind == MCP_LINK_DATAGRAM && k > 0 && l->buffer[l->end - 1] != '\n')
+        l->buffer[l->end++] = '\n'; /* a datagram is a line */
     return MCP_OK;
 }
 

@@ -1,5 +1,5 @@
-/* link.h - lines of text to and from the other end of a wire, with deadlines: a child process, TCP, UDP (a line a datagram),
- * a serial line. Nothing here raises a signal or waits longer than it was told. */
+/* link.h - lines of text to and from the other end of a wire, with deadlines: a child process, TCP, UDP (a
+ * line a datagram), a serial line. Nothing here raises a signal or waits longer than it was told. */
 #ifndef MCP_LINK_H
 #define MCP_LINK_H
 
@@ -27,7 +27,8 @@ double mcp_clock(void);
 void mcp_clock_sleep_until(double time);
 
 /* Each opens a wire into *l (closed before). timeout: s. */
-mcp_status mcp_link_exec(mcp_link *l, char *const *argv, const char *folder, mcp_error *err); /* folder: where it runs, or NULL */
+mcp_status mcp_link_exec(mcp_link *l, char *const *argv, const char *folder,
+                         mcp_error *err); /* folder: where it runs, or NULL */
 mcp_status mcp_link_tcp(mcp_link *l, const char *address, double timeout, mcp_error *err);
 mcp_status mcp_link_udp(mcp_link *l, const char *address, mcp_error *err);
 mcp_status mcp_link_serial(mcp_link *l, const char *device, int baud, mcp_error *err);
@@ -36,8 +37,8 @@ void mcp_link_close(mcp_link *l, double patience);
 
 /* text is one line with its \n. */
 mcp_status mcp_link_send(mcp_link *l, const char *text, double deadline, mcp_error *err);
-/* One line without its end, valid until the next call. *line = NULL and MCP_OK: nothing came before the deadline. Lost ends,
- * over-long lines and NUL bytes are MCP_ERR_PLANT. */
+/* One line without its end, valid until the next call. *line = NULL and MCP_OK: nothing came before the
+ * deadline. Lost ends, over-long lines and NUL bytes are MCP_ERR_PLANT. */
 mcp_status mcp_link_receive(mcp_link *l, char **line, double deadline, mcp_error *err);
 
 #endif

@@ -27,8 +27,8 @@ static void begin(mcp_link *l, mcp_link_kind kind, int socket, const char *word,
     snprintf(l->what, sizeof l->what, "%s %s", word, name);
 }
 
-/* In the child: only async-signal-safe calls. The socket is its standard input and output; a group of its own keeps Ctrl-C
- * away from it, so that the safe input can still be sent. */
+/* In the child: only async-signal-safe calls. The socket is its standard input and output; a group of its own
+ * keeps Ctrl-C away from it, so that the safe input can still be sent. */
 static void become(int wire, int report, char *const *argv, const char *folder)
 {
     sigset_t none;
@@ -48,7 +48,8 @@ mcp_status mcp_link_exec(mcp_link *l, char *const *argv, const char *folder, mcp
 {
     int wire[2], report[2], why = 0;
     begin(l, MCP_LINK_STREAM, 1, "plant program", argv[0]);
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wire)) return mcp_fail(err, MCP_ERR_PLANT, "%s: %s", l->what, strerror(errno));
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, wire))
+        return mcp_fail(err, MCP_ERR_PLANT, "%s: %s", l->what, strerror(errno));
     if (pipe2(report, O_CLOEXEC)) {
         why = errno;
         close(wire[0]), close(wire[1]);
@@ -67,7 +68,8 @@ mcp_status mcp_link_exec(mcp_link *l, char *const *argv, const char *folder, mcp
     close(report[0]);
     if (why) {
         close(wire[0]);
-        return mcp_fail(err, MCP_ERR_PLANT, "%s cannot be started in %s: %s", l->what, folder ? folder : ".", strerror(why));
+        return mcp_fail(err, MCP_ERR_PLANT, "%s cannot be started in %s: %s", l->what, folder ? folder : ".",
+                        strerror(why));
     }
     l->in = l->out = wire[0];
     l->child = child;
@@ -102,7 +104,8 @@ static mcp_status open_net(mcp_link *l, const char *address, int type, double ti
     char             host[128];
     const char      *colon = strrchr(address, ':');
     struct addrinfo *found = NULL, hints = {.ai_socktype = type, .ai_family = AF_UNSPEC};
-    if (!colon || colon == address || (size_t)(colon - address) >= sizeof host) return mcp_fail(err, MCP_ERR_PLANT, "%s: not host:port", l->what);
+    if (!colon || colon == address || (size_t)(colon - address) >= sizeof host)
+        return mcp_fail(err, MCP_ERR_PLANT, "%s: not host:port", l->what);
     int bracket = address[0] == '[' && colon[-1] == ']'; /* [::1]:7000 */
     snprintf(host, sizeof host, "%.*s", (int)(colon - address) - 2 * bracket, address + bracket);
     int bad = getaddrinfo(host, colon + 1, &hints, &found), why = 0;
@@ -112,7 +115,10 @@ static mcp_status open_net(mcp_link *l, const char *address, int type, double ti
         if (l->in < 0) why = errno;
     }
     freeaddrinfo(found);
-    if (l->in < 0) return mcp_fail(err, MCP_ERR_PLANT, "%s cannot be reached: %s; start the plant first, and see its address", l->what, strerror(why));
+    if (l->in < 0)
+        return mcp_fail(err, MCP_ERR_PLANT,
+                        "%s cannot be reached: %s; start the plant first, and see its address", l->what,
+                        strerror(why));
     l->out = l->in;
     return MCP_OK;
 }
@@ -134,11 +140,13 @@ mcp_status mcp_link_udp(mcp_link *l, const char *address, mcp_error *err)
 
 static speed_t speed_of(int baud)
 {
-    static const struct { int baud; speed_t speed; } known[] = {
-        {300, B300}, {600, B600}, {1200, B1200}, {2400, B2400}, {4800, B4800}, {9600, B9600}, {19200, B19200}, {38400, B38400},
-        {57600, B57600}, {115200, B115200}, {230400, B230400}, {460800, B460800}, {500000, B500000}, {576000, B576000},
-        {921600, B921600}, {1000000, B1000000}, {1152000, B1152000}, {1500000, B1500000}, {2000000, B2000000},
-        {2500000, B2500000}, {3000000, B3000000}, {3500000, B3500000}, {4000000, B4000000}};
+    static const struct { int baud; speed_t speed;
+    } known[] = {{300, B300},         {600, B600},         {1200, B1200},       {2400, B2400},
+                 {4800, B4800},       {9600, B9600},       {19200, B19200},     {38400, B38400},
+                 {57600, B57600},     {115200, B115200},   {230400, B230400},   {460800, B460800},
+                 {500000, B500000},   {576000, B576000},   {921600, B921600},   {1000000, B1000000},
+                 {1152000, B1152000}, {1500000, B1500000}, {2000000, B2000000}, {2500000, B2500000},
+                 {3000000, B3000000}, {3500000, B3500000}, {4000000, B4000000}};
     for (size_t i = 0; i < sizeof known / sizeof *known; i++)
         if (known[i].baud == baud) return known[i].speed;
     return 0;
@@ -149,12 +157,15 @@ mcp_status mcp_link_serial(mcp_link *l, const char *device, int baud, mcp_error 
     struct termios t;
     speed_t        speed = speed_of(baud);
     begin(l, MCP_LINK_STREAM, 0, "serial line", device);
-    if (!speed) return mcp_fail(err, MCP_ERR_PLANT, "%s: %d is not a speed of serial lines (9600, 115200, 1000000, ...)", l->what, baud);
+    if (!speed)
+        return mcp_fail(err, MCP_ERR_PLANT,
+                        "%s: %d is not a speed of serial lines (9600, 115200, 1000000, ...)", l->what, baud);
     int fd = open(device, O_RDWR | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
     if (fd < 0) return mcp_fail(err, MCP_ERR_PLANT, "%s cannot be opened: %s", l->what, strerror(errno));
     if (tcgetattr(fd, &t)) {
         close(fd);
-        return mcp_fail(err, MCP_ERR_PLANT, "%s is not a serial line; plant.serial names a device like /dev/ttyUSB0", l->what);
+        return mcp_fail(err, MCP_ERR_PLANT,
+                        "%s is not a serial line; plant.serial names a device like /dev/ttyUSB0", l->what);
     }
     cfmakeraw(&t);
     t.c_cflag |= CLOCAL | CREAD;

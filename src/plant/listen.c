@@ -13,7 +13,8 @@
 
 mcp_status mcp_listen(int *fd, int datagram, const char *host, int *port, mcp_error *err)
 {
-    struct addrinfo *found = NULL, hints = {.ai_socktype = datagram ? SOCK_DGRAM : SOCK_STREAM, .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
+    struct addrinfo *found = NULL, hints = {.ai_socktype = datagram ? SOCK_DGRAM : SOCK_STREAM,
+                                            .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
     char             service[16];
     int              one = 1, why = 0;
     snprintf(service, sizeof service, "%d", *port);
@@ -33,7 +34,8 @@ mcp_status mcp_listen(int *fd, int datagram, const char *host, int *port, mcp_er
     if (why) {
         if (*fd >= 0) close(*fd);
         *fd = -1;
-        return mcp_fail(err, MCP_ERR_IO, "cannot listen on %s:%d: %s", host ? host : "127.0.0.1", *port, strerror(why));
+        return mcp_fail(err, MCP_ERR_IO, "cannot listen on %s:%d: %s", host ? host : "127.0.0.1", *port,
+                        strerror(why));
     }
     *port = ntohs(name.any.sa_family == AF_INET6 ? name.six.sin6_port : name.four.sin_port);
     return MCP_OK;
@@ -55,15 +57,20 @@ mcp_status mcp_accept(mcp_link *l, int fd, int datagram, double deadline, mcp_er
     if (n < 0) return mcp_fail(err, MCP_ERR_IO, "waiting for a connection: %s", strerror(errno));
     if (!datagram) {
         l->in = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
-        if (l->in < 0) return errno == EINTR || errno == ECONNABORTED ? MCP_OK : mcp_fail(err, MCP_ERR_IO, "accepting a connection: %s", strerror(errno));
+        if (l->in < 0)
+            return errno == EINTR || errno == ECONNABORTED
+                       ? MCP_OK
+                       : mcp_fail(err, MCP_ERR_IO, "accepting a connection: %s", strerror(errno));
         setsockopt(l->in, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     } else {
         /* From now on only this peer's datagrams arrive; its first one is left in the queue. */
         struct sockaddr_storage peer;
         socklen_t               size = sizeof peer;
         char                    byte;
-        if (recvfrom(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT, (struct sockaddr *)&peer, &size) < 0) return MCP_OK;
-        if (connect(fd, (struct sockaddr *)&peer, size)) return mcp_fail(err, MCP_ERR_IO, "answering a datagram: %s", strerror(errno));
+        if (recvfrom(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT, (struct sockaddr *)&peer, &size) < 0)
+            return MCP_OK;
+        if (connect(fd, (struct sockaddr *)&peer, size))
+            return mcp_fail(err, MCP_ERR_IO, "answering a datagram: %s", strerror(errno));
         l->in = fd;
     }
     l->out = l->in;

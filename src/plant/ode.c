@@ -1,13 +1,13 @@
-/* ode.c - a plant given by differential equations: x' = f(x, u), u held over a sample; hidden states of the plant's own come
- * after the task's in x. Expressions are compiled once; a sample is one call of the adaptive integrator, then the optional
- * `after` expressions (clamps), then the sensors. */
+/* ode.c - a plant given by differential equations: x' = f(x, u), u held over a sample; hidden states of the
+ * plant's own come after the task's in x. Expressions are compiled once; a sample is one call of the adaptive
+ * integrator, then the optional `after` expressions (clamps), then the sensors. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "math/arena.h"
 #include "plant/dopri5.h"
-#include "plant/inside.h"
+#include "plant/plant_parts.h"
 #include "plant/sensor.h"
 
 typedef struct {
@@ -31,7 +31,8 @@ static const mcp_named_expr *find(const mcp_expr_list *list, const char *name)
 static mcp_status builder(mcp_builder **out, const mcp_task *task, mcp_error *err)
 {
     mcp_status st = mcp_plant_builder(out, task, err);
-    for (int i = 0; st == MCP_OK && i < task->plant.hidden.n; i++) st = mcp_builder_input(*out, task->plant.hidden.item[i].name, err);
+    for (int i = 0; st == MCP_OK && i < task->plant.hidden.n; i++)
+        st = mcp_builder_input(*out, task->plant.hidden.item[i].name, err);
     for (int i = 0; st == MCP_OK && i < task->plant.let.n; i++) {
         const mcp_named_expr *e = &task->plant.let.item[i];
         st = mcp_builder_define(*out, e->name, e->expr.text, e->expr.at, err);
@@ -55,7 +56,8 @@ static mcp_status output(mcp_builder *b, int i, const mcp_expr *e, mcp_error *er
 static char *velocity_of(const mcp_task *task, int state)
 {
     for (int g = 0; g < task->ngp; g++)
-        if (task->gp[g].kind == MCP_GP_VELOCITY && task->gp[g].position == state) return task->state[task->gp[g].state];
+        if (task->gp[g].kind == MCP_GP_VELOCITY && task->gp[g].position == state)
+            return task->state[task->gp[g].state];
     return NULL;
 }
 
@@ -69,7 +71,9 @@ static mcp_status compile_slope(ode_plant *p, mcp_error *err)
         mcp_expr velocity = {velocity_of(task, i), {NULL, 0, 0}};
         if (e) st = output(b, i, &e->expr, err);
         else if (velocity.text) st = output(b, i, &velocity, err);
-        else st = mcp_fail(err, MCP_ERR_TASK, "%s: plant.ode has no derivative for state %s", task->file, state_name(task, i));
+        else
+            st = mcp_fail(err, MCP_ERR_TASK, "%s: plant.ode has no derivative for state %s", task->file,
+                          state_name(task, i));
     }
     if (st == MCP_OK) st = mcp_builder_finish(b, &p->slope, err);
     if (st == MCP_OK) st = mcp_runner_create(&p->slope_run, p->slope, err);
@@ -78,7 +82,8 @@ static mcp_status compile_slope(ode_plant *p, mcp_error *err)
 }
 
 /* A list of named expressions, one output each. */
-static mcp_status compile_list(ode_plant *p, const mcp_expr_list *list, mcp_program **program, mcp_runner *run, mcp_error *err)
+static mcp_status compile_list(ode_plant *p, const mcp_expr_list *list, mcp_program **program,
+                               mcp_runner *run, mcp_error *err)
 {
     mcp_builder *b = NULL;
     if (!list->n) return MCP_OK;
@@ -90,7 +95,8 @@ static mcp_status compile_list(ode_plant *p, const mcp_expr_list *list, mcp_prog
     return st;
 }
 
-/* Inputs of a program: x in its order of names; the task's inputs sit between the task's states and the hidden ones. */
+/* Inputs of a program: x in its order of names; the task's inputs sit between the task's states and the
+ * hidden ones. */
 static void set_states(const ode_plant *p, mcp_runner *r, const double *x)
 {
     int nx = p->system->nx, nu = p->system->nu;
@@ -113,8 +119,8 @@ static void measure(ode_plant *p, mcp_sample *s)
     mcp_sensor_read(&p->sensor, p->x, s->measured);
 }
 
-static mcp_status ode_reset(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run, mcp_sample *first,
-                            mcp_error *err)
+static mcp_status ode_reset(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run,
+                            mcp_sample *first, mcp_error *err)
 {
     ode_plant *p = context;
     int        nx = p->system->nx;
@@ -153,13 +159,15 @@ static mcp_status ode_step(void *context, const double *u, mcp_sample *next, mcp
     memcpy(next->applied, p->actuator.out, nu_bytes);
     memcpy(p->slope_run.in + nx, next->applied, nu_bytes);
     if (mcp_ode_advance(&p->ode, p->system->ts, p->x, &why) != MCP_OK)
-        return mcp_fail(err, MCP_ERR_PLANT, "%s: simulated plant, sample %d: %s", task->file, p->sample + 1, why.text);
+        return mcp_fail(err, MCP_ERR_PLANT, "%s: simulated plant, sample %d: %s", task->file, p->sample + 1,
+                        why.text);
     p->sample++;
     if (p->after) {
         set_states(p, &p->after_run, p->x);
         memcpy(p->after_run.in + nx, next->applied, nu_bytes);
         mcp_runner_step(&p->after_run, NULL, 1);
-        for (int i = 0; i < task->plant.after.n; i++) p->x[index_of(p, task->plant.after.item[i].name)] = p->after_run.out[i];
+        for (int i = 0; i < task->plant.after.n; i++)
+            p->x[index_of(p, task->plant.after.item[i].name)] = p->after_run.out[i];
     }
     measure(p, next);
     return MCP_OK;
@@ -200,13 +208,15 @@ static mcp_status prepare(ode_plant *p, mcp_error *err)
     for (int i = 0; i < task->plant.after.n; i++) {
         const mcp_named_expr *e = &task->plant.after.item[i];
         if (index_of(p, e->name) < 0)
-            return mcp_fail(err, MCP_ERR_TASK, "%s:%d: plant.after: %s is not a state", task->file, e->expr.at.line, e->name);
+            return mcp_fail(err, MCP_ERR_TASK, "%s:%d: plant.after: %s is not a state", task->file,
+                            e->expr.at.line, e->name);
     }
     if ((st = mcp_runner_create(&p->actuator, p->system->actuator, err)) != MCP_OK) return st;
     if ((st = mcp_sensor_create(&p->sensor, task, err)) != MCP_OK) return st;
     p->x = mcp_calloc((size_t)p->n + mcp_ode_work(p->n), sizeof(double));
     if (!p->x) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a simulated plant");
-    p->ode = (mcp_ode){.f = slope, .context = p, .n = p->n, .tolerance = task->plant.tolerance, .work = p->x + p->n};
+    p->ode = (mcp_ode){
+        .f = slope, .context = p, .n = p->n, .tolerance = task->plant.tolerance, .work = p->x + p->n};
     return MCP_OK;
 }
 

@@ -1,11 +1,13 @@
 /* probe.c - one gentle trial, watched closely.
  *
- *   input 1   ______________/\__  __/\________            a pulse is +a (n samples), -a (2 n), +a (n): neither velocity nor
- *   input 2   ________________________________/\__ ...    position of a free mass is left behind; every second one is mirrored
+ *   input 1   ______________/\__  __/\________
+ *     a pulse is +a (n samples), -a (2 n), +a (n): neither velocity nor
+ *   input 2   ________________________________/\__ ...
+ *     position of a free mass is left behind; every second one is mirrored
  *             |--- rest ---|--- pulses 1 ---|--- pulses 2 ..
  *
- * The plant is opened as the task names it and wrapped, so that samples are seen as they come (before angles are unwrapped)
- * with our own clock beside them. */
+ * The plant is opened as the task names it and wrapped, so that samples are seen as they come (before
+ * angles are unwrapped) with our own clock beside them. */
 #include "plant/probe.h"
 
 #include <math.h>
@@ -13,7 +15,7 @@
 #include <string.h>
 
 #include "math/arena.h"
-#include "plant/inside.h"
+#include "plant/plant_parts.h"
 #include "plant/link.h"
 
 void mcp_probe_settings_default(mcp_probe_settings *s)
@@ -45,8 +47,8 @@ static void note(probe *w, double asked, const mcp_sample *s)
     w->answered[w->n++] = mcp_clock();
 }
 
-static mcp_status watch_reset(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run, mcp_sample *first,
-                              mcp_error *err)
+static mcp_status watch_reset(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run,
+                              mcp_sample *first, mcp_error *err)
 {
     probe     *w = context;
     double     asked = mcp_clock();
@@ -92,7 +94,8 @@ static int expected_delay(const mcp_task *task)
     int most = 0;
     for (int j = 0; j < task->nu; j++)
         for (int i = 0; i < task->ny; i++)
-            if (task->input[j].delay + task->measured[i].delay > most) most = task->input[j].delay + task->measured[i].delay;
+            if (task->input[j].delay + task->measured[i].delay > most)
+                most = task->input[j].delay + task->measured[i].delay;
     return most;
 }
 
@@ -116,14 +119,17 @@ static mcp_status plan(probe *w, const mcp_probe_settings *s, mcp_error *err)
     w->rest   = (int)(s->rest * y->steps);
     w->pulses = (y->steps - w->rest) / (y->nu * period_of(w));
     if (w->pulses < 2 || w->rest < 30)
-        return mcp_fail(err, MCP_ERR_ARG, "%.3g s are too short to probe %d input%s: 30 samples at rest and two pulses of %.3g s each need %.3g s",
+        return mcp_fail(err, MCP_ERR_ARG,
+                        "%.3g s are too short to probe %d input%s: 30 samples at rest and two pulses of %.3g "
+                        "s each need %.3g s",
                         y->steps * y->ts, y->nu, y->nu == 1 ? "" : "s", 4 * w->part * y->ts,
                         fmax(30 / s->rest, 2 * y->nu * period_of(w) / (1 - s->rest)) * y->ts + y->ts);
     for (int j = 0; j < y->nu; j++)
         for (int q = 0; q < w->pulses; q++) {
             double a = (q % 2 ? -1.0 : 1.0) * s->amplitude * y->task->input[j].limit;
             int    from = window_start(w, j, q) + 1;
-            for (int k = 0; k < 4 * w->part; k++) w->u[(from + k) * y->nu + j] = k < w->part || k >= 3 * w->part ? a : -a;
+            for (int k = 0; k < 4 * w->part; k++)
+                w->u[(from + k) * y->nu + j] = k < w->part || k >= 3 * w->part ? a : -a;
         }
     return MCP_OK;
 }
@@ -173,7 +179,8 @@ static mcp_status judge_channel(probe *w, int i, mcp_probe_channel *c, mcp_error
     for (int k = 0; k < w->n; k++) w->y[k * ny + i] = w->lane[k];
     mcp_status st = mcp_resolution(&c->resolution, w->n, w->lane, err);
     if (st != MCP_OK) return st;
-    double all = mcp_noise_deviation(rest, w->lane, &c->noise_error), step = c->resolution > 0.0 ? c->resolution : 0.0;
+    double all = mcp_noise_deviation(rest, w->lane, &c->noise_error),
+           step = c->resolution > 0.0 ? c->resolution : 0.0;
     c->hidden = step > 0.0 && all < 0.6 * step;
     c->noise  = isnan(all) ? NAN : sqrt(fmax(0.0, all * all - step * step / 12.0));
     return MCP_OK;
@@ -183,17 +190,20 @@ static mcp_status judge_channel(probe *w, int i, mcp_probe_channel *c, mcp_error
 static int order_of(const mcp_task *task, int channel)
 {
     for (int g = 0; g < task->ngp; g++)
-        if (task->gp[g].kind == MCP_GP_VELOCITY && task->gp[g].position == task->measured[channel].state) return 2;
+        if (task->gp[g].kind == MCP_GP_VELOCITY && task->gp[g].position == task->measured[channel].state)
+            return 2;
     return 1;
 }
 
-/* What explains a channel's own motion: all channels, but a position's velocity would explain it without any input. */
+/* What explains a channel's own motion: all channels, but a position's velocity would explain it without any
+ * input. */
 static void feedback_of(const mcp_task *task, int order, char *feedback)
 {
     for (int c = 0; c < task->ny; c++) {
         feedback[c] = 1;
         for (int g = 0; g < task->ngp && order == 2; g++)
-            if (task->gp[g].kind == MCP_GP_VELOCITY && task->gp[g].state == task->measured[c].state) feedback[c] = 0;
+            if (task->gp[g].kind == MCP_GP_VELOCITY && task->gp[g].state == task->measured[c].state)
+                feedback[c] = 0;
     }
 }
 
@@ -202,8 +212,15 @@ static mcp_status judge_input(probe *w, int j, mcp_probe *out, mcp_error *err)
     const mcp_task   *task = w->system->task;
     char              feedback[MCP_MAX_STATE];
     mcp_status        st = MCP_OK;
-    mcp_response_data d = {.n = w->n, .nu = w->system->nu, .ny = w->system->ny, .ts = w->system->ts, .y = w->y, .u = w->trial->input,
-                           .length = w->length, .start = w->start, .delay_most = w->delay_most};
+    mcp_response_data d = {.n = w->n,
+                           .nu = w->system->nu,
+                           .ny = w->system->ny,
+                           .ts = w->system->ts,
+                           .y = w->y,
+                           .u = w->trial->input,
+                           .length = w->length,
+                           .start = w->start,
+                           .delay_most = w->delay_most};
     for (int q = 0; q < w->pulses; q++)
         if (window_start(w, j, q) + w->length < w->n) w->start[d.windows++] = window_start(w, j, q);
     if (d.windows > out->pulses) out->pulses = d.windows;
@@ -228,8 +245,8 @@ static mcp_status judge(probe *w, mcp_probe *out, mcp_error *err)
     return st;
 }
 
-mcp_status mcp_probe_run(mcp_probe *out, const mcp_system *system, const mcp_probe_settings *s, mcp_tick_fn *tick,
-                         void *tick_context, mcp_error *err)
+mcp_status mcp_probe_run(mcp_probe *out, const mcp_system *system, const mcp_probe_settings *s,
+                         mcp_tick_fn *tick, void *tick_context, mcp_error *err)
 {
     static const mcp_plant_ops watch = {watch_reset, watch_step, watch_stop, NULL};
     probe  w = {.system = system};

@@ -1,13 +1,15 @@
 /* probe_fit.c - what recorded samples tell about sensors and inputs.
  *
- * Noise: white noise of deviation s gives m-th differences of variance C(2m, m) s^2; a slow motion of frequency w is damped by
- * (w Ts)^m. The lowest order is taken that the next one does not undercut.
+ * Noise: white noise of deviation s gives m-th differences of variance C(2m, m) s^2; a slow motion of
+ * frequency w is damped by (w Ts)^m. The lowest order is taken that the next one does not undercut.
  *
  * Response of a channel y to an input u, delayed by d samples, near rest:
- *   y'' = g u(t - d) - sum_c (k_c y_c + r_c y_c') + const    integrated twice    y  = g I2 u - sum_c (k_c I2 y_c + r_c I y_c) + a + b t + c t^2
- * (order 1: integrated once). That is linear in g, k, r: least squares over windows, each with its own polynomial, which is
- * projected out; integrals of measurements are smooth, so their noise hardly matters. The delay is the one of least residual;
- * own motion enters only where the Bayesian information criterion wants it. */
+ *   y'' = g u(t - d) - sum_c (k_c y_c + r_c y_c') + const    integrated twice    y
+ *     = g I2 u - sum_c (k_c I2 y_c + r_c I y_c) + a + b t + c t^2
+ * (order 1: integrated once). That is linear in g, k, r: least squares over windows, each with its own
+ * polynomial, which is projected out; integrals of measurements are smooth, so their noise hardly
+ * matters. The delay is the one of least residual; own motion enters only where the Bayesian information
+ * criterion wants it. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,7 +35,8 @@ static double difference(const double *y, int order)
     return d;
 }
 
-/* The estimate by differences of one order and its relative error: neighbouring differences are correlated. */
+/* The estimate by differences of one order and its relative error: neighbouring differences are correlated.
+ */
 static double deviation_by(int order, int n, const double *y, double *relative_error)
 {
     double sum = 0.0, spread = 1.0, centre = binomial(2 * order, order);
@@ -90,8 +93,8 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Are all gaps multiples of step, to a tenth? Then *step becomes their common measure: first by the gaps of one step, then, as
- * it gets more exact, by wider ones. */
+/* Are all gaps multiples of step, to a tenth? Then *step becomes their common measure: first by the gaps of
+ * one step, then, as it gets more exact, by wider ones. */
 static int measures(int gaps, const double *gap, double *step)
 {
     static const double widest[] = {1.0, 6.0, 30.0, INFINITY};
@@ -118,7 +121,8 @@ mcp_status mcp_resolution(double *step, int n, const double *y, mcp_error *err)
     if (!v) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a sensor's values");
     memcpy(v, y, (size_t)n * sizeof *v);
     qsort(v, (size_t)n, sizeof *v, ascending);
-    double same = n ? 1e-9 * (v[n - 1] - v[0]) + 1e-14 * fmax(fabs(v[0]), fabs(v[n - 1])) : 0.0, least = INFINITY;
+    double same = n ? 1e-9 * (v[n - 1] - v[0]) + 1e-14 * fmax(fabs(v[0]), fabs(v[n - 1])) : 0.0,
+           least = INFINITY;
     int    gaps = 0;
     for (int k = 1; k < n; k++) { /* v becomes the gaps between values that differ */
         double gap = v[k] - v[k - 1];
@@ -128,7 +132,8 @@ mcp_status mcp_resolution(double *step, int n, const double *y, mcp_error *err)
         }
     }
     if (gaps) {
-        /* Rounded values repeat; unless they do, a common measure needs several gaps to be more than chance. */
+        /* Rounded values repeat; unless they do, a common measure needs several gaps to be more than chance.
+         */
         int believable = 2 * (gaps + 1) <= n || gaps >= 7;
         *step = 0.0;
         for (int k = 1; k <= 6 && believable; k++) {
@@ -222,7 +227,8 @@ static double dot(int n, const double *a, const double *b)
     return s;
 }
 
-/* Least squares with the columns scaled to length 1: residual sum, coefficient of column 0 and its share of the inverse. */
+/* Least squares with the columns scaled to length 1: residual sum, coefficient of column 0 and its share of
+ * the inverse. */
 static mcp_status solve(fit_work *w, double *residual, double *gain, double *inverse, mcp_error *err)
 {
     int    p = w->terms, n = w->rows;
@@ -234,7 +240,8 @@ static mcp_status solve(fit_work *w, double *residual, double *gain, double *inv
         if (a == 0) scale0 = norm > 0.0 ? norm : 1.0;
     }
     for (int a = 0; a < p; a++) {
-        for (int b = 0; b <= a; b++) w->gram[a * p + b] = w->gram[b * p + a] = dot(n, w->column + a * n, w->column + b * n);
+        for (int b = 0; b <= a; b++)
+            w->gram[a * p + b] = w->gram[b * p + a] = dot(n, w->column + a * n, w->column + b * n);
         w->gram[a * p + a] += 1e-10;
         w->right[a] = w->unit[a] = dot(n, w->column + a * n, w->target);
     }
@@ -252,11 +259,13 @@ static mcp_status solve(fit_work *w, double *residual, double *gain, double *inv
 
 enum { DELAYS = 160 };
 /* Is there a rival, another delay (of the other sign, if so asked), nearly as good as the best? */
-static int rival(const double *residual, const double *gain, int delays, int best, int other_sign, double margin)
+static int rival(const double *residual, const double *gain, int delays, int best, int other_sign,
+                 double margin)
 {
     int found = 0;
     for (int k = 0; k < delays; k++)
-        found |= k != best && residual[k] - residual[best] < margin && (!other_sign || gain[k] * gain[best] < 0.0);
+        found |=
+            k != best && residual[k] - residual[best] < margin && (!other_sign || gain[k] * gain[best] < 0.0);
     return found;
 }
 
@@ -264,8 +273,10 @@ static int rival(const double *residual, const double *gain, int delays, int bes
 static mcp_status best_delay(fit_work *w, int j, double *score, mcp_probe_response *out, mcp_error *err)
 {
     const mcp_response_data *d = w->d;
-    double residual[DELAYS] = {0}, gain[DELAYS] = {0}, inverse[DELAYS] = {0}, tiny = 1e-24 * dot(w->rows, w->target, w->target);
-    int    n = w->rows - d->windows * (w->order + 1), delays = d->delay_most < DELAYS ? d->delay_most + 1 : DELAYS, best = 0;
+    double residual[DELAYS] = {0}, gain[DELAYS] = {0}, inverse[DELAYS] = {0},
+           tiny = 1e-24 * dot(w->rows, w->target, w->target);
+    int n = w->rows - d->windows * (w->order + 1),
+        delays = d->delay_most < DELAYS ? d->delay_most + 1 : DELAYS, best = 0;
     for (int k = 0; k < delays; k++) {
         integrate_input(w, j, k, w->column);
         mcp_status st = solve(w, &residual[k], &gain[k], &inverse[k], err);
@@ -276,7 +287,8 @@ static mcp_status best_delay(fit_work *w, int j, double *score, mcp_probe_respon
     *score = n * log(residual[best] + tiny) + w->terms * log(n);
     out->gain = gain[best], out->delay = best;
     out->gain_error = sqrt(variance * inverse[best]);
-    out->found = n > w->terms && fabs(out->gain) > 5.0 * out->gain_error && !rival(residual, gain, delays, best, 1, 25.0 * variance);
+    out->found = n > w->terms && fabs(out->gain) > 5.0 * out->gain_error &&
+                 !rival(residual, gain, delays, best, 1, 25.0 * variance);
     out->delay_sure = out->found && !rival(residual, gain, delays, best, 0, 9.0 * variance);
     return MCP_OK;
 }
@@ -286,13 +298,15 @@ static void fill(fit_work *w, int i, const char *feedback)
 {
     double *to = w->column + w->rows;
     integrate_channel(w, i, 0, w->target);
-    for (int times = 1; times <= w->order && feedback[i]; times++, to += w->rows) integrate_channel(w, i, times, to);
+    for (int times = 1; times <= w->order && feedback[i]; times++, to += w->rows)
+        integrate_channel(w, i, times, to);
     for (int c = 0; c < w->d->ny; c++)
-        for (int times = 1; times <= w->order && feedback[c] && c != i; times++, to += w->rows) integrate_channel(w, c, times, to);
+        for (int times = 1; times <= w->order && feedback[c] && c != i; times++, to += w->rows)
+            integrate_channel(w, c, times, to);
 }
 
-mcp_status mcp_response_fit(mcp_probe_response *out, const mcp_response_data *d, int j, int i, int order, const char *feedback,
-                            mcp_error *err)
+mcp_status mcp_response_fit(mcp_probe_response *out, const mcp_response_data *d, int j, int i, int order,
+                            const char *feedback, mcp_error *err)
 {
     fit_work w = {.d = d, .order = order, .rows = d->windows * d->length};
     int      all = 1;
@@ -307,7 +321,8 @@ mcp_status mcp_response_fit(mcp_probe_response *out, const mcp_response_data *d,
     make_basis(&w);
     fill(&w, i, feedback);
 
-    /* The plant's own motion: not needed, of this channel alone, of all channels; as few terms as explain the data. */
+    /* The plant's own motion: not needed, of this channel alone, of all channels; as few terms as explain the
+     * data. */
     const int  terms[] = {1, feedback[i] ? 1 + order : 1, all};
     double     score = INFINITY;
     mcp_status st = MCP_OK;

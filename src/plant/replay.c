@@ -1,8 +1,8 @@
-/* replay.c - a plant that plays back recorded trials, one after another: what was measured then is measured now, and the
- * inputs recorded then count as applied, whatever is commanded. The file (or a pattern such as data/trial-*.csv: sorted by
- * name) is CSV; a new trial starts with a new file, when the column t goes back or when the column trial changes.
- * Columns: t (s); every measured channel by its name or as measured.NAME; every input as applied.NAME, commanded.NAME or NAME;
- * optionally truth.NAME. */
+/* replay.c - a plant that plays back recorded trials, one after another: what was measured then is measured
+ * now, and the inputs recorded then count as applied, whatever is commanded. The file (or a pattern such as
+ * data/trial-*.csv: sorted by name) is CSV; a new trial starts with a new file, when the column t goes back
+ * or when the column trial changes. Columns: t (s); every measured channel by its name or as measured.NAME;
+ * every input as applied.NAME, commanded.NAME or NAME; optionally truth.NAME. */
 #include <glob.h>
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "io/csv.h"
 #include "math/arena.h"
-#include "plant/inside.h"
+#include "plant/plant_parts.h"
 #include "plant/path.h"
 
 typedef struct {
@@ -54,17 +54,19 @@ static mcp_status check(const replay *p, const mcp_csv *t, const char *path, mcp
     int             time = mcp_csv_find(t, "t");
     for (int i = 0; i < task->ny; i++)
         if (measured_column(t, task->measured[i].name) < 0)
-            return mcp_fail(err, MCP_ERR_PLANT, "%s: no column %s (or measured.%s) for that measured channel", path,
-                            task->measured[i].name, task->measured[i].name);
+            return mcp_fail(err, MCP_ERR_PLANT, "%s: no column %s (or measured.%s) for that measured channel",
+                            path, task->measured[i].name, task->measured[i].name);
     for (int i = 0; i < task->nu; i++)
         if (input_column(t, task->input[i].name) < 0)
-            return mcp_fail(err, MCP_ERR_PLANT, "%s: no column %s (or applied.%s) for that input", path, task->input[i].name,
-                            task->input[i].name);
+            return mcp_fail(err, MCP_ERR_PLANT, "%s: no column %s (or applied.%s) for that input", path,
+                            task->input[i].name, task->input[i].name);
     for (int k = 1; time >= 0 && k < t->rows; k++) {
         double step = cell(t, k, time) - cell(t, k - 1, time);
         if (step > 0.0 && fabs(step - p->system->ts) > 0.2 * p->system->ts)
-            return mcp_fail(err, MCP_ERR_PLANT, "%s: row %d comes %.6g s after the one before; the task's rate of %g Hz means %.6g s", path,
-                            k + 1, step, task->rate, p->system->ts);
+            return mcp_fail(
+                err, MCP_ERR_PLANT,
+                "%s: row %d comes %.6g s after the one before; the task's rate of %g Hz means %.6g s", path,
+                k + 1, step, task->rate, p->system->ts);
     }
     return MCP_OK;
 }
@@ -86,7 +88,8 @@ static void show(replay *p, mcp_sample *s)
     const mcp_csv *t = p->table[p->file];
     int              k = p->from + p->row;
     s->time = p->row * p->system->ts;
-    for (int i = 0; i < task->ny; i++) s->measured[i] = cell(t, k, measured_column(t, task->measured[i].name));
+    for (int i = 0; i < task->ny; i++)
+        s->measured[i] = cell(t, k, measured_column(t, task->measured[i].name));
     for (int i = 0; i < task->nx; i++) s->truth[i] = cell(t, k, column(t, "truth.", task->state[i]));
     if (p->row == p->rows - 1 && p->row < p->system->steps) {
         s->ended = 1;
@@ -94,8 +97,8 @@ static void show(replay *p, mcp_sample *s)
     }
 }
 
-static mcp_status replay_reset(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run, mcp_sample *first,
-                               mcp_error *err)
+static mcp_status replay_reset(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run,
+                               mcp_sample *first, mcp_error *err)
 {
     replay *p = context;
     (void)x0, (void)seed, (void)trial, (void)run;
@@ -106,7 +109,9 @@ static mcp_status replay_reset(void *context, const double *x0, uint64_t seed, u
         p->from = 0;
     }
     if (p->file >= p->files)
-        return mcp_fail(err, MCP_ERR_PLANT, "%s: all recorded trials have been played; add more files or ask for fewer trials", p->path[p->files - 1]);
+        return mcp_fail(err, MCP_ERR_PLANT,
+                        "%s: all recorded trials have been played; add more files or ask for fewer trials",
+                        p->path[p->files - 1]);
     p->rows = trial_end(p) - p->from;
     p->row  = 0;
     show(p, first);
@@ -122,9 +127,11 @@ static mcp_status replay_step(void *context, const double *u, mcp_sample *next, 
     for (int i = 0; i < task->nu; i++) {
         next->applied[i] = cell(t, p->from + p->row, input_column(t, task->input[i].name));
         if (!isfinite(next->applied[i]))
-            return mcp_fail(err, MCP_ERR_PLANT, "%s: row %d has no value for input %s", p->path[p->file], p->from + p->row + 1, task->input[i].name);
+            return mcp_fail(err, MCP_ERR_PLANT, "%s: row %d has no value for input %s", p->path[p->file],
+                            p->from + p->row + 1, task->input[i].name);
     }
-    if (p->row + 1 >= p->rows) return mcp_fail(err, MCP_ERR_PLANT, "%s: the recording is over", p->path[p->file]);
+    if (p->row + 1 >= p->rows)
+        return mcp_fail(err, MCP_ERR_PLANT, "%s: the recording is over", p->path[p->file]);
     p->row++;
     show(p, next);
     return MCP_OK;
@@ -156,7 +163,8 @@ static mcp_status load(replay *p, const glob_t *found, mcp_error *err)
         mcp_status st = mcp_csv_read(&p->table[i], found->gl_pathv[i], err);
         if (st != MCP_OK) return st;
         p->files++;
-        if (!(p->path[i] = mcp_strdup(found->gl_pathv[i]))) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for recorded trials");
+        if (!(p->path[i] = mcp_strdup(found->gl_pathv[i])))
+            return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for recorded trials");
         if ((st = check(p, p->table[i], p->path[i], err)) != MCP_OK) return st;
     }
     return MCP_OK;
@@ -173,7 +181,9 @@ mcp_status mcp_replay_plant(const mcp_system *s, mcp_plant_ops *ops, void **cont
         goto done;
     }
     p->system = s;
-    if (glob(pattern, 0, NULL, &found)) st = mcp_fail(err, MCP_ERR_PLANT, "%s: no such recording; plant.file is a CSV file or a pattern of CSV files", pattern);
+    if (glob(pattern, 0, NULL, &found))
+        st = mcp_fail(err, MCP_ERR_PLANT,
+                      "%s: no such recording; plant.file is a CSV file or a pattern of CSV files", pattern);
     else st = load(p, &found, err);
 done:
     globfree(&found);

@@ -1,8 +1,9 @@
-/* score.c - what a trial was worth: cost and metric summed over t = 0..T (or the metric at the last sample), success over the last seconds, limits. */
+/* score.c - what a trial was worth: cost and metric summed over t = 0..T (or the metric at the last sample),
+ * success over the last seconds, limits. */
 #include <math.h>
 #include <string.h>
 
-#include "plant/inside.h"
+#include "plant/plant_parts.h"
 
 static int finite_row(const double *x, int n)
 {
@@ -11,8 +12,8 @@ static int finite_row(const double *x, int n)
     return 1;
 }
 
-/* State and input of row k. Rows without an estimate (the ends, for some smoothers) take the nearest that has one; the last
- * row has no input and takes the one before. */
+/* State and input of row k. Rows without an estimate (the ends, for some smoothers) take the nearest that has
+ * one; the last row has no input and takes the one before. */
 static int row(const mcp_trial *t, const double *states, int k, double *in)
 {
     int at = -1;
@@ -47,7 +48,8 @@ void mcp_trial_score(const mcp_system *s, const mcp_trial *t, const double *stat
     int        last = (int)lround(s->task->success_last / s->ts), held = 1;
 
     *out = (mcp_score){.cost = 0.0, .metric = 0.0};
-    if (mcp_runner_create(&cost, s->cost, NULL) != MCP_OK || mcp_runner_create(&events, s->events, NULL) != MCP_OK) {
+    if (mcp_runner_create(&cost, s->cost, NULL) != MCP_OK ||
+        mcp_runner_create(&events, s->events, NULL) != MCP_OK) {
         out->cost = out->metric = NAN;
         goto done;
     }

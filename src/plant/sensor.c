@@ -1,4 +1,5 @@
-/* sensor.c - noise is drawn per (run, sample, channel), so a channel's noise does not depend on the others. */
+/* sensor.c - noise is drawn per (run, sample, channel), so a channel's noise does not depend on the others.
+ */
 #include "plant/sensor.h"
 
 #include <math.h>
@@ -9,7 +10,10 @@ static const double TWO_PI = 6.283185307179586476925286766559;
 
 mcp_stream mcp_plant_stream(uint64_t seed, uint32_t trial, uint32_t run)
 {
-    return (mcp_stream){.seed = seed, .trial = trial, .step = run, .purpose = run ? MCP_RNG_EVALUATE : MCP_RNG_PLANT};
+    return (mcp_stream){.seed = seed,
+                        .trial = trial,
+                        .step = run,
+                        .purpose = run ? MCP_RNG_EVALUATE : MCP_RNG_PLANT};
 }
 
 mcp_status mcp_sensor_create(mcp_sensor *s, const mcp_task *task, mcp_error *err)

@@ -1,12 +1,14 @@
-/* sensor.h - the sensors of a simulated plant: y(t) = round(q(t - delay) + noise), wrapped where the sensor wraps. */
+/* sensor.h - the sensors of a simulated plant: y(t) = round(q(t - delay) + noise), wrapped where the sensor
+ * wraps. */
 #ifndef MCP_PLANT_SENSOR_H
 #define MCP_PLANT_SENSOR_H
 
 #include "math/rng.h"
-#include "task/task.h"
+#include "task/task_data.h"
 
-/* The stream of a plant's random numbers: run 0 is a trial of the learning loop, runs 1, 2, .. are evaluations. Channels
- * 0 .. ny-1 are sensor noise (time: the sample), MCP_START_CHANNEL on is the start state. */
+/* The stream of a plant's random numbers: run 0 is a trial of the learning loop, runs 1, 2, .. are
+ * evaluations. Channels 0 .. ny-1 are sensor noise (time: the sample), MCP_START_CHANNEL on is the start
+ * state. */
 enum { MCP_START_CHANNEL = 128, MCP_PICK_CHANNEL = 255 };
 mcp_stream mcp_plant_stream(uint64_t seed, uint32_t trial, uint32_t run);
 

@@ -1,5 +1,5 @@
-/* serve.c - hello, reset, step, apply, read, stop, bye, one line at a time. A repeated question (same number) gets the same
- * answer again and changes nothing; an older one gets none. */
+/* serve.c - hello, reset, step, apply, read, stop, bye, one line at a time. A repeated question (same number)
+ * gets the same answer again and changes nothing; an older one gets none. */
 #include "plant/serve.h"
 
 #include <math.h>
@@ -10,7 +10,7 @@
 
 #include "math/arena.h"
 #include "plant/hello.h"
-#include "plant/inside.h"
+#include "plant/plant_parts.h"
 
 struct mcp_server {
     mcp_plant    *plant;
@@ -111,12 +111,15 @@ static void reset(mcp_server *s, const char *rest)
     double             x0[MCP_MAX_STATE];
     mcp_sample         first;
     mcp_error          why = {MCP_OK, ""};
-    if (sscanf(rest, "%llu %lu %lu%n", &seed, &trial, &run, &used) != 3 || numbers(rest + used, y->nx, x0) != y->nx) {
+    if (sscanf(rest, "%llu %lu %lu%n", &seed, &trial, &run, &used) != 3 ||
+        numbers(rest + used, y->nx, x0) != y->nx) {
         say_error(s, "reset needs seed, trial, run and the start state");
         return;
     }
     forget(&first);
-    if (s->plant->ops.reset(s->plant->context, x0, seed, (uint32_t)trial, (uint32_t)run, &first, &why) != MCP_OK) say_error(s, why.text);
+    if (s->plant->ops.reset(s->plant->context, x0, seed, (uint32_t)trial, (uint32_t)run, &first, &why) !=
+        MCP_OK)
+        say_error(s, why.text);
     else say_sample(s, &first);
 }
 

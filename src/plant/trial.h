@@ -1,11 +1,11 @@
 /* trial.h - what one run on a plant recorded: `samples` rows, one a control step, at t = 0, Ts, 2 Ts, ...
- * A complete trial of T steps has T+1 samples; the last row's input is NaN (none was applied). Truth is NaN where the
- * plant cannot tell it. */
+ * A complete trial of T steps has T+1 samples; the last row's input is NaN (none was applied). Truth is NaN
+ * where the plant cannot tell it. */
 #ifndef MCP_TRIAL_H
 #define MCP_TRIAL_H
 
 #include "mcpilco/error.h"
-#include "task/task.h"
+#include "task/task_data.h"
 
 /* Paced plants (we keep time): how well the clock was kept. All zero in lock-step. */
 typedef struct {

@@ -1,7 +1,8 @@
 /* wire.c - a plant at the other end of a wire (docs/plant-protocol.md).
  *   lock-step:  step SEQ u .. -> data SEQ t y ..              the plant keeps time
  *   paced:      apply SEQ u ..   (tick)   read SEQ -> data .. we keep time by an absolute timer
- * Every answer carries the number of its question: late and repeated ones are dropped, lost datagrams are asked for again. */
+ * Every answer carries the number of its question: late and repeated ones are dropped, lost datagrams are
+ * asked for again. */
 #include <errno.h>
 #include <math.h>
 #include <stdarg.h>
@@ -11,7 +12,7 @@
 
 #include "math/arena.h"
 #include "plant/hello.h"
-#include "plant/inside.h"
+#include "plant/plant_parts.h"
 #include "plant/link.h"
 #include "plant/sensor.h"
 
@@ -19,7 +20,7 @@ typedef struct {
     const mcp_system *system;
     mcp_link          link;
     mcp_hello         hello;
-    mcp_sensor        sensor;      /* when the plant tells its true state only: its sensors are simulated here */
+    mcp_sensor sensor; /* when the plant tells its true state only: its sensors are simulated here */
     char             *folder;      /* where an exec plant runs: beside the task file */
     char              text[MCP_LINE_MAX];
     unsigned long     seq;
@@ -64,32 +65,42 @@ static int is_word(const char *line, const char *word)
 
 typedef enum { TAKE, SKIP, EXTEND, REFUSE } verdict;
 
-/* Is this line the answer? Late and repeated ones are skipped; *rest: what follows the word and its number. */
+/* Is this line the answer? Late and repeated ones are skipped; *rest: what follows the word and its number.
+ */
 static verdict judge(wire *w, const char *word, char *line, char **rest, mcp_error *err)
 {
     int numbered = strcmp(word, "hello") != 0;
-    /* A board on a serial line may greet us with its boot messages, an old datagram may still be under way. */
+    /* A board on a serial line may greet us with its boot messages, an old datagram may still be under way.
+     */
     int lenient = !numbered && (!w->link.socket || w->link.kind == MCP_LINK_DATAGRAM);
     *rest = line + strcspn(line, " \t");
     if (is_word(line, "wait")) return EXTEND;
     if (is_word(line, "error")) {
-        mcp_fail(err, MCP_ERR_PLANT, "%s reports an error: %.200s", w->link.what, *rest + strspn(*rest, " \t"));
+        mcp_fail(err, MCP_ERR_PLANT, "%s reports an error: %.200s", w->link.what,
+                 *rest + strspn(*rest, " \t"));
         return REFUSE;
     }
     if (is_word(line, "hello")) return numbered ? SKIP : TAKE;
     int answer = is_word(line, "data") || is_word(line, "end") || is_word(line, "stopped");
     if (!numbered && lenient) return SKIP;
     if (!numbered || !answer) {
-        mcp_fail(err, MCP_ERR_PLANT, "%s sent \"%.60s\"%s, expected a line that starts with %s", w->link.what, line, strlen(line) > 60 ? "..." : "", word);
+        mcp_fail(err, MCP_ERR_PLANT, "%s sent \"%.60s\"%s, expected a line that starts with %s", w->link.what,
+                 line, strlen(line) > 60 ? "..." : "", word);
         return REFUSE;
     }
     char         *end;
     unsigned long number = strtoul(*rest, &end, 10);
     if (end != *rest && number < w->seq) return SKIP;
     int right = is_word(line, word) || (is_word(line, "end") && !strcmp(word, "data"));
-    if (end == *rest) mcp_fail(err, MCP_ERR_PLANT, "%s sent \"%.60s\": a number must follow the first word", w->link.what, line);
-    else if (number > w->seq) mcp_fail(err, MCP_ERR_PLANT, "%s answered question %lu, but only %lu were asked", w->link.what, number, w->seq);
-    else if (!right) mcp_fail(err, MCP_ERR_PLANT, "%s sent \"%.60s\", expected a line that starts with %s", w->link.what, line, word);
+    if (end == *rest)
+        mcp_fail(err, MCP_ERR_PLANT, "%s sent \"%.60s\": a number must follow the first word", w->link.what,
+                 line);
+    else if (number > w->seq)
+        mcp_fail(err, MCP_ERR_PLANT, "%s answered question %lu, but only %lu were asked", w->link.what,
+                 number, w->seq);
+    else if (!right)
+        mcp_fail(err, MCP_ERR_PLANT, "%s sent \"%.60s\", expected a line that starts with %s", w->link.what,
+                 line, word);
     else {
         *rest = end;
         return TAKE;
@@ -97,11 +108,12 @@ static verdict judge(wire *w, const char *word, char *line, char **rest, mcp_err
     return REFUSE;
 }
 
-/* Sends w->text and waits for the line that answers it with the given word. Where a line can get lost it is sent again, soon at
- * first (a lost datagram should cost two periods, not a part of the timeout), then ever later (the plant may just be slow). */
+/* Sends w->text and waits for the line that answers it with the given word. Where a line can get lost it is
+ * sent again, soon at first (a lost datagram should cost two periods, not a part of the timeout), then ever
+ * later (the plant may just be slow). */
 static mcp_status ask(wire *w, const char *word, double patience, char **line, char **rest, mcp_error *err)
 {
-    double     wait = w->link.kind == MCP_LINK_DATAGRAM ? fmin(patience / 5, 2 * w->system->ts) : patience / 5;
+    double wait = w->link.kind == MCP_LINK_DATAGRAM ? fmin(patience / 5, 2 * w->system->ts) : patience / 5;
     double     deadline = mcp_clock() + patience, again = mcp_clock() + wait;
     int        repeat = w->link.kind == MCP_LINK_DATAGRAM || (!w->link.socket && !strcmp(word, "hello"));
     mcp_status st = mcp_link_send(&w->link, w->text, deadline, err);
@@ -115,8 +127,10 @@ static mcp_status ask(wire *w, const char *word, double patience, char **line, c
             if (v == REFUSE) st = MCP_ERR_PLANT;
         } else if (until >= deadline) {
             int shown = (int)strcspn(w->text, "\n");
-            st = mcp_fail(err, MCP_ERR_PLANT, "%s gave no answer to \"%.*s\" within %g s; the plant counts as lost (plant.timeout)",
-                          w->link.what, shown > 40 ? 40 : shown, w->text, patience);
+            st = mcp_fail(
+                err, MCP_ERR_PLANT,
+                "%s gave no answer to \"%.*s\" within %g s; the plant counts as lost (plant.timeout)",
+                w->link.what, shown > 40 ? 40 : shown, w->text, patience);
         } else {
             wait  = fmin(2 * wait, patience / 5);
             again = mcp_clock() + wait;
@@ -131,8 +145,11 @@ static mcp_status take_number(wire *w, char **p, const char *what, int finite, d
     char *end;
     *value = strtod(*p, &end);
     if (end == *p || (*end && *end != ' ' && *end != '\t'))
-        return dead(w, mcp_fail(err, MCP_ERR_PLANT, "%s: sample %d: expected a number for %s, got \"%.40s\"", w->link.what, w->sample, what, *p + strspn(*p, " \t")));
-    if (finite && !isfinite(*value)) return dead(w, mcp_fail(err, MCP_ERR_PLANT, "%s: sample %d: %s is %g", w->link.what, w->sample, what, *value));
+        return dead(w, mcp_fail(err, MCP_ERR_PLANT, "%s: sample %d: expected a number for %s, got \"%.40s\"",
+                                w->link.what, w->sample, what, *p + strspn(*p, " \t")));
+    if (finite && !isfinite(*value))
+        return dead(w, mcp_fail(err, MCP_ERR_PLANT, "%s: sample %d: %s is %g", w->link.what, w->sample, what,
+                                *value));
     *p = end;
     return MCP_OK;
 }
@@ -143,9 +160,12 @@ static mcp_status parse_sample(wire *w, char *p, int ended, mcp_sample *s, mcp_e
     const mcp_task *task = w->system->task;
     int             expected = w->hello.measured + w->hello.truth, found = -1;
     mcp_status      st;
-    for (const char *q = p; *(q += strspn(q, " \t")) && !(ended && found >= expected); q += strcspn(q, " \t")) found++;
+    for (const char *q = p; *(q += strspn(q, " \t")) && !(ended && found >= expected); q += strcspn(q, " \t"))
+        found++;
     if (found != expected)
-        return dead(w, mcp_fail(err, MCP_ERR_PLANT, "%s: sample %d has %d values after the time, the hello promised %d", w->link.what, w->sample, found < 0 ? 0 : found, expected));
+        return dead(w, mcp_fail(err, MCP_ERR_PLANT,
+                                "%s: sample %d has %d values after the time, the hello promised %d",
+                                w->link.what, w->sample, found < 0 ? 0 : found, expected));
     if ((st = take_number(w, &p, "the time", 1, &s->time, err)) != MCP_OK) return st;
     for (int i = 0; i < w->hello.measured; i++) {
         int at = w->hello.measured_at[i];
@@ -153,7 +173,8 @@ static mcp_status parse_sample(wire *w, char *p, int ended, mcp_sample *s, mcp_e
     }
     for (int i = 0; i < w->hello.truth; i++) {
         int at = w->hello.truth_at[i];
-        if ((st = take_number(w, &p, task->state[at], !w->hello.measured, &s->truth[at], err)) != MCP_OK) return st;
+        if ((st = take_number(w, &p, task->state[at], !w->hello.measured, &s->truth[at], err)) != MCP_OK)
+            return st;
     }
     if (!w->hello.measured) mcp_sensor_read(&w->sensor, s->truth, s->measured);
     s->ended = ended;
@@ -189,8 +210,10 @@ static mcp_status greet(wire *w, mcp_error *err)
     char            rest[80], *line, *after, *hello;
     mcp_status      st = connect_wire(w, err);
     if (st != MCP_OK) return st;
-    snprintf(rest, sizeof rest, "mode=%s watchdog=%.6g", task->plant.paced ? "paced" : "step", task->plant.timeout + w->system->ts);
-    if (!(hello = mcp_hello_write(task, 1, 0, rest))) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a plant's hello");
+    snprintf(rest, sizeof rest, "mode=%s watchdog=%.6g", task->plant.paced ? "paced" : "step",
+             task->plant.timeout + w->system->ts);
+    if (!(hello = mcp_hello_write(task, 1, 0, rest)))
+        return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a plant's hello");
     snprintf(w->text, sizeof w->text, "%s", hello);
     mcp_free(hello);
     st = ask(w, "hello", 10 * task->plant.timeout, &line, &after, err); /* boards boot, interpreters start */
@@ -201,8 +224,8 @@ static mcp_status greet(wire *w, mcp_error *err)
 
 /* the plant's functions */
 
-static mcp_status wire_reset(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run, mcp_sample *first,
-                             mcp_error *err)
+static mcp_status wire_reset(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run,
+                             mcp_sample *first, mcp_error *err)
 {
     wire      *w = context;
     int        at = 0;
@@ -210,7 +233,8 @@ static mcp_status wire_reset(void *context, const double *x0, uint64_t seed, uin
     if (!w->open && (st = greet(w, err)) != MCP_OK) return st; /* lost in an earlier trial: once more */
     w->sample = 0;
     mcp_sensor_reset(&w->sensor, seed, trial, run);
-    put(w, &at, "reset %lu %llu %lu %lu", ++w->seq, (unsigned long long)seed, (unsigned long)trial, (unsigned long)run);
+    put(w, &at, "reset %lu %llu %lu %lu", ++w->seq, (unsigned long long)seed, (unsigned long)trial,
+        (unsigned long)run);
     for (int i = 0; i < w->system->nx; i++) put(w, &at, " %.17g", x0[i]);
     put(w, &at, "\n");
     if ((st = ask_sample(w, 10 * w->system->task->plant.timeout, first, err)) != MCP_OK) return st;
@@ -225,7 +249,9 @@ static mcp_status check_time(wire *w, mcp_sample *s, mcp_error *err)
 {
     double step = s->time - w->last_time, ts = w->system->ts;
     if (!(step > 0.5 * ts && step < 1.5 * ts) && !s->ended)
-        return dead(w, mcp_fail(err, MCP_ERR_PLANT, "%s: sample %d comes %.6g s after the one before by the plant's own clock; %g Hz means %.6g s",
+        return dead(w, mcp_fail(err, MCP_ERR_PLANT,
+                                "%s: sample %d comes %.6g s after the one before by the plant's own clock; "
+                                "%g Hz means %.6g s",
                                 w->link.what, w->sample, step, w->system->task->rate, ts));
     w->last_time = s->time;
     return MCP_OK;
@@ -241,7 +267,8 @@ static mcp_status paced_step(wire *w, const double *u, mcp_sample *next, mcp_err
     next->sent  = sent - w->start;
     next->late  = sent - w->tick;
     next->missed = sent > target;
-    /* A command that left after the next tick: the ticks move on from here, rather than a burst of samples to catch up. */
+    /* A command that left after the next tick: the ticks move on from here, rather than a burst of samples to
+     * catch up. */
     if (next->missed) target = sent;
     mcp_clock_sleep_until(target);
     double asked = mcp_clock();
@@ -265,7 +292,8 @@ static mcp_status wire_step(void *context, const double *u, mcp_sample *next, mc
     return check_time(w, next, err);
 }
 
-/* Sent on every way out of a trial, also to a plant that answered wrongly: as long as there is a wire, it is told. */
+/* Sent on every way out of a trial, also to a plant that answered wrongly: as long as there is a wire, it is
+ * told. */
 static mcp_status wire_stop(void *context, const double *safe_u, mcp_error *err)
 {
     wire *w = context;
@@ -296,7 +324,9 @@ mcp_status mcp_wire_plant(const mcp_system *s, mcp_plant_ops *ops, void **contex
     w->system  = s;
     w->link.in = w->link.out = -1;
     mcp_status st = mcp_sensor_create(&w->sensor, s->task, err);
-    if (st == MCP_OK && slash && !(w->folder = mcp_sprintf("%.*s", slash == s->task->file ? 1 : (int)(slash - s->task->file), s->task->file)))
+    if (st == MCP_OK && slash &&
+        !(w->folder =
+              mcp_sprintf("%.*s", slash == s->task->file ? 1 : (int)(slash - s->task->file), s->task->file)))
         st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a plant");
     if (st == MCP_OK) st = greet(w, err);
     if (st != MCP_OK) {

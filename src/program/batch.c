@@ -1,7 +1,7 @@
 /* batch.c - batch runs: sizes, choice of level, and the gradient from the sums. */
 #include <math.h>
 
-#include "program/run.h"
+#include "program/batch_call.h"
 
 size_t mcp_program_tape(const mcp_program *p, int ld)
 {
@@ -18,28 +18,57 @@ size_t mcp_program_sums(const mcp_program *p)
     return (size_t)p->sums;
 }
 
-void mcp_program_forward(const mcp_program *p, mcp_isa level, const double *theta, int first, int n, int ld, const double *in,
-                         const double *mem, const uint8_t *keep, double keep_scale, double *tape, double *out, double *next)
+void mcp_program_forward(const mcp_program *p, mcp_isa level, const double *theta, int first, int n, int ld,
+                         const double *in, const double *mem, const uint8_t *keep, double keep_scale,
+                         double *tape, double *out, double *next)
 {
-    mcp_run c = {.p = p, .theta = theta, .first = first != 0, .n = n, .ld = ld, .in = in, .mem = mem, .keep = keep,
-                 .keep_scale = keep_scale, .tape = tape, .out = out, .next = next, .single = (level & MCP_SINGLE) != 0};
+    mcp_batch_call c = {.p = p,
+                 .theta = theta,
+                 .first = first != 0,
+                 .n = n,
+                 .ld = ld,
+                 .in = in,
+                 .mem = mem,
+                 .keep = keep,
+                 .keep_scale = keep_scale,
+                 .tape = tape,
+                 .out = out,
+                 .next = next,
+                 .single = (level & MCP_SINGLE) != 0};
     MCP_ISA_PICK((level & ~MCP_SINGLE), mcp_batch_forward)(&c);
 }
 
-void mcp_program_backward(const mcp_program *p, mcp_isa level, const double *theta, int first, int n, int ld, const double *in,
-                          const double *mem, const uint8_t *keep, double keep_scale, const double *tape, const double *out_bar,
-                          const double *next_bar, double *scratch, double *in_bar, double *mem_bar, double *sums, size_t sums_stride)
+void mcp_program_backward(const mcp_program *p, mcp_isa level, const double *theta, int first, int n, int ld,
+                          const double *in, const double *mem, const uint8_t *keep, double keep_scale,
+                          const double *tape, const double *out_bar, const double *next_bar, double *scratch,
+                          double *in_bar, double *mem_bar, double *sums, size_t sums_stride)
 {
-    mcp_run c = {.p = p, .theta = theta, .first = first != 0, .n = n, .ld = ld, .in = in, .mem = mem, .keep = keep,
-                 .keep_scale = keep_scale, .tape = (double *)tape, .out_bar = out_bar, .next_bar = next_bar, .scratch = scratch,
-                 .in_bar = in_bar, .mem_bar = mem_bar, .sums = sums, .sums_stride = sums_stride, .single = (level & MCP_SINGLE) != 0};
+    mcp_batch_call c = {.p = p,
+                 .theta = theta,
+                 .first = first != 0,
+                 .n = n,
+                 .ld = ld,
+                 .in = in,
+                 .mem = mem,
+                 .keep = keep,
+                 .keep_scale = keep_scale,
+                 .tape = (double *)tape,
+                 .out_bar = out_bar,
+                 .next_bar = next_bar,
+                 .scratch = scratch,
+                 .in_bar = in_bar,
+                 .mem_bar = mem_bar,
+                 .sums = sums,
+                 .sums_stride = sums_stride,
+                 .single = (level & MCP_SINGLE) != 0};
     MCP_ISA_PICK((level & ~MCP_SINGLE), mcp_batch_backward)(&c);
 }
 
 void mcp_rbf_scale(const mcp_net_code *net, const double *theta, double *scale, double *shift)
 {
     int           n = net->net.units[0], D = net->net.features;
-    const double *centre = theta + (size_t)net->net.outputs * (size_t)n, *lengths = centre + (size_t)n * (size_t)D;
+    const double *centre = theta + (size_t)net->net.outputs * (size_t)n,
+                 *lengths = centre + (size_t)n * (size_t)D;
     for (int d = 0; d < D; d++) {
         scale[d] = sqrt(1.4426950408889634) * exp(-lengths[d]);
         shift[d] = centre[d];
@@ -56,7 +85,8 @@ static void rbf_gradient(const mcp_net_code *net, const double *theta, const dou
     double        scale[MCP_NET_FEATURES], shift[MCP_NET_FEATURES];
     mcp_rbf_scale(net, theta, scale, shift);
     for (int k = 0; k < K; k++)
-        for (int i = 0; i < n; i++) theta_bar[(size_t)k * (size_t)n + (size_t)i] += sums[(size_t)k * (size_t)P + (size_t)i];
+        for (int i = 0; i < n; i++)
+            theta_bar[(size_t)k * (size_t)n + (size_t)i] += sums[(size_t)k * (size_t)P + (size_t)i];
     for (int d = 0; d < D; d++) {
         const double *gF = g + (size_t)(d + 1) * (size_t)P;
         double        l  = g[(size_t)(D + 1) * (size_t)P + (size_t)d];
@@ -75,7 +105,8 @@ void mcp_program_gradient(const mcp_program *p, const double *theta, const doubl
     for (int i = 0; i < p->nets; i++) {
         const mcp_net_code *net = &p->net[i];
         int                 end = i + 1 < p->nets ? p->net[i + 1].theta : p->params;
-        if (net->net.kind == MCP_NET_RBF) rbf_gradient(net, theta + net->theta, sums + net->sums, theta_bar + net->theta);
+        if (net->net.kind == MCP_NET_RBF)
+            rbf_gradient(net, theta + net->theta, sums + net->sums, theta_bar + net->theta);
         else for (int k = net->theta; k < end; k++) theta_bar[k] += sums[net->sums + k - net->theta];
     }
 }

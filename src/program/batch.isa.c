@@ -1,11 +1,11 @@
 /* batch.isa.c - run the instruction list over a batch, and its adjoint in reverse.
  *
- * Backward: with g = dJ/dy of y = f(a, b), a_bar += g df/da. Where g is exactly 0 nothing is added, so that an infinite
- * derivative of a branch that does not count (0 * inf) does not spoil the others. */
+ * Backward: with g = dJ/dy of y = f(a, b), a_bar += g df/da. Where g is exactly 0 nothing is added, so that
+ * an infinite derivative of a branch that does not count (0 * inf) does not spoil the others. */
 #include <string.h>
 
 #include "program/lanes.h"
-#include "program/run.h"
+#include "program/batch_call.h"
 
 MCP_V_FN(tan)
 MCP_V_FN(asin)
@@ -46,7 +46,7 @@ static inline mcp_v truth(mcp_vu mask)
 
 static const mcp_v zero;
 
-static inline const double *value(const mcp_run *c, int r)
+static inline const double *value(const mcp_batch_call *c, int r)
 {
     const mcp_reg *g    = &c->p->reg[r];
     const double  *base = g->space == SPACE_TAPE ? c->tape : g->space == SPACE_INPUT ? c->in : c->mem;
@@ -54,10 +54,10 @@ static inline const double *value(const mcp_run *c, int r)
 }
 
 /* Adjoint row of a register; NULL: it has none or it is not wanted. */
-static inline double *bar(const mcp_run *c, int r)
+static inline double *bar(const mcp_batch_call *c, int r)
 {
     const mcp_reg *g    = &c->p->reg[r];
-    double        *base = g->space == SPACE_TAPE ? c->scratch : g->space == SPACE_INPUT ? c->in_bar : c->mem_bar;
+    double *base = g->space == SPACE_TAPE ? c->scratch : g->space == SPACE_INPUT ? c->in_bar : c->mem_bar;
     if (!base || g->op == OP_CONST || (g->op == OP_PARAM && !c->sums)) return NULL;
     return base + (size_t)g->row * (size_t)c->ld;
 }
@@ -78,7 +78,8 @@ static void forward_unary(mcp_op op, int n, const double *restrict a, double *re
     case OP_SIGN:
         EACH {
             mcp_v x = A;
-            mcp_v_store(y + i, mcp_v_select((mcp_vu)(x > zero), mcp_v_all(1.0), mcp_v_select((mcp_vu)(x < zero), mcp_v_all(-1.0), x)));
+            mcp_v_store(y + i, mcp_v_select((mcp_vu)(x > zero), mcp_v_all(1.0),
+                                            mcp_v_select((mcp_vu)(x < zero), mcp_v_all(-1.0), x)));
         }
         break;
     case OP_SQRT: Y(mcp_v_sqrt(A));
@@ -138,7 +139,8 @@ static void forward_binary(mcp_op op, int n, const double *a, const double *b, d
     } while (0)
 
 /* other: value row of the partner function of the same argument, or NULL */
-static void backward_unary(mcp_op op, int n, const double *a, const double *y, const double *other, const double *g, double *a_bar)
+static void backward_unary(mcp_op op, int n, const double *a, const double *y, const double *other,
+                           const double *g, double *a_bar)
 {
     switch (op) {
     case OP_NEG: ADD_TO(a_bar, -G); break;
@@ -172,8 +174,8 @@ static void backward_unary(mcp_op op, int n, const double *a, const double *y, c
     }
 }
 
-static void backward_binary(mcp_op op, int n, const double *a, const double *b, const double *y, const double *g,
-                            double *a_bar, double *b_bar)
+static void backward_binary(mcp_op op, int n, const double *a, const double *b, const double *y,
+                            const double *g, double *a_bar, double *b_bar)
 {
     switch (op) {
     case OP_ADD:
@@ -212,7 +214,7 @@ static void backward_binary(mcp_op op, int n, const double *a, const double *b, 
     }
 }
 
-static void net_run(const mcp_run *c, int i, mcp_net_run *r)
+static void net_run(const mcp_batch_call *c, int i, mcp_net_run *r)
 {
     const mcp_net_code *net = &c->p->net[i];
     size_t              ld  = (size_t)c->ld;
@@ -232,7 +234,7 @@ static void fill(double *y, int n, double v)
     for (int i = 0; i < n; i += MCP_W) mcp_v_store(y + i, mcp_v_all(v));
 }
 
-void MCP_ISA_FN(mcp_batch_forward)(const mcp_run *c)
+void MCP_ISA_FN(mcp_batch_forward)(const mcp_batch_call *c)
 {
     const mcp_program *p = c->p;
     for (int k = 0; k < p->count[c->first]; k++) {
@@ -255,9 +257,11 @@ void MCP_ISA_FN(mcp_batch_forward)(const mcp_run *c)
         }
     }
     for (int i = 0; c->out && i < p->outputs; i++)
-        memcpy(c->out + (size_t)i * (size_t)c->ld, value(c, p->out[c->first][i]), sizeof(double) * (size_t)c->n);
+        memcpy(c->out + (size_t)i * (size_t)c->ld, value(c, p->out[c->first][i]),
+               sizeof(double) * (size_t)c->n);
     for (int i = 0; c->next && i < p->slots; i++)
-        memcpy(c->next + (size_t)i * (size_t)c->ld, value(c, p->next[c->first][i]), sizeof(double) * (size_t)c->n);
+        memcpy(c->next + (size_t)i * (size_t)c->ld, value(c, p->next[c->first][i]),
+               sizeof(double) * (size_t)c->n);
 }
 
 static void add_rows(double *to, const double *from, int n)
@@ -267,14 +271,15 @@ static void add_rows(double *to, const double *from, int n)
 }
 
 /* Adjoints start at 0, then those of outputs and next memory come in. */
-static void begin_backward(const mcp_run *c)
+static void begin_backward(const mcp_batch_call *c)
 {
     const mcp_program *p = c->p;
     for (int k = 0; k < p->count[c->first]; k++) {
         const mcp_instr *s = &p->list[c->first][k];
         if (s->op == OP_NET) {
             const mcp_net_code *net = &p->net[s->a];
-            for (int o = 0; o < net->net.outputs; o++) fill(c->scratch + (size_t)(net->out_row + o) * (size_t)c->ld, c->n, 0.0);
+            for (int o = 0; o < net->net.outputs; o++)
+                fill(c->scratch + (size_t)(net->out_row + o) * (size_t)c->ld, c->n, 0.0);
         } else if (s->op != OP_CONST) {
             fill(c->scratch + (size_t)p->reg[s->r].row * (size_t)c->ld, c->n, 0.0);
         }
@@ -285,14 +290,15 @@ static void begin_backward(const mcp_run *c)
         add_rows(bar(c, p->next[c->first][i]), c->next_bar + (size_t)i * (size_t)c->ld, c->n);
 }
 
-static void param_backward(const mcp_run *c, const mcp_instr *s, const double *g)
+static void param_backward(const mcp_batch_call *c, const mcp_instr *s, const double *g)
 {
     static const double ones[MCP_LANES] = {1, 1, 1, 1, 1, 1, 1, 1};
     double             *sum             = c->sums ? c->sums + c->p->reg[s->r].index : NULL;
-    for (int i = 0; sum && i < c->n; i += MCP_LANES, sum += c->sums_stride) mcp_lanes_dot(ones, g + i, c->ld, 1, sum);
+    for (int i = 0; sum && i < c->n; i += MCP_LANES, sum += c->sums_stride)
+        mcp_lanes_dot(ones, g + i, c->ld, 1, sum);
 }
 
-static void net_backward(const mcp_run *c, int i)
+static void net_backward(const mcp_batch_call *c, int i)
 {
     mcp_net_run r;
     net_run(c, i, &r);
@@ -306,7 +312,7 @@ static void net_backward(const mcp_run *c, int i)
     else MCP_ISA_FN(mcp_mlp_backward)(&r);
 }
 
-void MCP_ISA_FN(mcp_batch_backward)(const mcp_run *c)
+void MCP_ISA_FN(mcp_batch_backward)(const mcp_batch_call *c)
 {
     const mcp_program *p = c->p;
     begin_backward(c);
@@ -317,7 +323,10 @@ void MCP_ISA_FN(mcp_batch_backward)(const mcp_run *c)
         if (s->op == OP_PARAM) param_backward(c, s, g);
         else if (s->op == OP_NET) net_backward(c, s->a);
         else if (mcp_op_binary(s->op))
-            backward_binary(s->op, c->n, value(c, s->a), value(c, s->b), value(c, s->r), g, bar(c, s->a), bar(c, s->b));
-        else backward_unary(s->op, c->n, value(c, s->a), value(c, s->r), s->b >= 0 ? value(c, s->b) : NULL, g, bar(c, s->a));
+            backward_binary(s->op, c->n, value(c, s->a), value(c, s->b), value(c, s->r), g, bar(c, s->a),
+                            bar(c, s->b));
+        else
+            backward_unary(s->op, c->n, value(c, s->a), value(c, s->r), s->b >= 0 ? value(c, s->b) : NULL, g,
+                           bar(c, s->a));
     }
 }

@@ -1,4 +1,5 @@
-/* builder.h - names known while a program is being built, and the parser that turns text into nodes of its graph. */
+/* builder.h - names known while a program is being built, and the parser that turns text into nodes of its
+ * graph. */
 #ifndef MCP_BUILDER_H
 #define MCP_BUILDER_H
 
@@ -33,10 +34,12 @@ struct mcp_builder {
 
 const mcp_symbol *mcp_builder_find(const mcp_builder *b, const char *name, size_t length);
 /* Parses text; *node is its value. what: the name the expression is for, in messages without a file. */
-mcp_status mcp_parse(mcp_builder *b, const char *what, const char *text, mcp_where w, int *node, mcp_error *err);
+mcp_status mcp_parse(mcp_builder *b, const char *what, const char *text, mcp_where w, int *node,
+                     mcp_error *err);
 /* 1 if the word is a function, an operator word or pi. */
 int mcp_word_reserved(const char *name);
-/* Number of single-letter edits (change, insert, remove, swap neighbours) between two words; at most `most` + 1. */
+/* Number of single-letter edits (change, insert, remove, swap neighbours) between two words; at most `most`
+ * + 1. */
 int mcp_word_distance(const char *a, size_t na, const char *b, size_t nb, int most);
 
 #endif

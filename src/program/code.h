@@ -1,11 +1,14 @@
 /* code.h - a compiled program: registers, two instruction lists, nets.
  *
- * List [1] runs at the first sample, where a memory slot is its start expression; list [0] runs at all others, where it is
- * what the last sample left. Each has only what it needs. Registers are numbered in the order they are computed in.
+ * List [1] runs at the first sample, where a memory slot is its start expression; list [0] runs at all
+ * others, where it is what the last sample left. Each has only what it needs. Registers are numbered in
+ * the order they are computed in.
  *
- * Batch: a register is a row of ld lanes. Inputs and memory are read where the caller has them, all else is on the tape:
+ * Batch: a register is a row of ld lanes. Inputs and memory are read where the caller has them, all else
+ * is on the tape:
  *   tape     [rows]                     computed registers, outputs of nets
- *            [net rows]                 per rbf: scaled features [D], kept activations [padded]; per mlp: hidden units
+ *            [net rows]                 per rbf: scaled features [D], kept activations [padded]; per mlp:
+ *              hidden units
  *   scratch  [rows]                     their adjoints
  *            [net scratch]              largest need of one net */
 #ifndef MCP_CODE_H
@@ -23,8 +26,8 @@ typedef struct {
     int       index; /* OP_PARAM: position in theta; OP_NET: net; OP_INPUT, OP_MEMORY: number */
 } mcp_reg;
 
-/* r = op(a, b). For sin and cos (sinh and cosh) b is the register of the other of the same argument, or -1. For OP_NET,
- * which appears once per net: a = net. */
+/* r = op(a, b). For sin and cos (sinh and cosh) b is the register of the other of the same argument, or -1.
+ * For OP_NET, which appears once per net: a = net. */
 typedef struct {
     mcp_op op;
     int    r, a, b;
@@ -33,7 +36,7 @@ typedef struct {
 typedef struct {
     mcp_net net;             /* its feature[] are not used here: */
     int     feature[2][MCP_NET_FEATURES]; /* registers, by list */
-    int     theta;           /* first parameter; rbf: weights, centres, log lengths; mlp: W1, b1, W2, b2, .. */
+    int theta; /* first parameter; rbf: weights, centres, log lengths; mlp: W1, b1, W2, b2, .. */
     int     group;           /* its first parameter group */
     int     sums;            /* first of its sums, see rbf.isa.c and mlp.isa.c */
     int     padded;          /* rbf: bases rounded up to MCP_LANES */
@@ -45,9 +48,9 @@ typedef struct {
 struct mcp_program {
     int           inputs, outputs, slots, params, activations, regs, nets, groups;
     int           rows, tape_rows;       /* rows of registers and net outputs; all rows */
-    size_t        net_scratch, net_work; /* doubles beside the rows: fixed part of batch backward, one-sample run */
+    size_t net_scratch, net_work; /* doubles beside the rows: fixed part of batch backward, one-sample run */
     int           net_scratch_rows;
-    int           sums, scalars;         /* sums of the scalar params come first: sum i belongs to theta[scalar_theta[i]] */
+    int sums, scalars; /* sums of the scalar params come first: sum i belongs to theta[scalar_theta[i]] */
     mcp_reg      *reg;
     mcp_instr    *list[2];
     int           count[2];

@@ -1,4 +1,5 @@
-/* compile.c - graph to program: keep what outputs and memory need, number registers, lay out theta, sums and tape. */
+/* compile.c - graph to program: keep what outputs and memory need, number registers, lay out theta, sums and
+ * tape. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +38,8 @@ static void mark(compiler *c, int first)
         if (mcp_op_binary(n->op) || mcp_op_unary(n->op)) need[resolve(c, first, n->a)] = 1;
         if (mcp_op_binary(n->op)) need[resolve(c, first, n->b)] = 1;
         if (n->op == OP_NET)
-            for (int k = 0; k < g->net[n->a].features; k++) need[resolve(c, first, g->net[n->a].feature[k])] = 1;
+            for (int k = 0; k < g->net[n->a].features; k++)
+                need[resolve(c, first, g->net[n->a].feature[k])] = 1;
     }
 }
 
@@ -47,11 +49,18 @@ static int needed(const compiler *c, int node)
 }
 
 /* theta: groups in the order in which params and nets appear in the text. */
-static mcp_param_group *add_group(mcp_program *p, mcp_param_kind kind, int rows, int cols, int node, int layer)
+static mcp_param_group *add_group(mcp_program *p, mcp_param_kind kind, int rows, int cols, int node,
+                                  int layer)
 {
     mcp_param_group *g = &p->group[p->groups];
-    *g = (mcp_param_group){.name = p->group_name[p->groups], .kind = kind, .offset = p->params, .count = rows * cols,
-                           .rows = rows, .cols = cols, .node = node, .layer = layer};
+    *g = (mcp_param_group){.name = p->group_name[p->groups],
+                           .kind = kind,
+                           .offset = p->params,
+                           .count = rows * cols,
+                           .rows = rows,
+                           .cols = cols,
+                           .node = node,
+                           .layer = layer};
     p->groups++;
     p->params += rows * cols;
     return g;
@@ -139,7 +148,8 @@ static void find_params_and_nets(compiler *c)
     p->sums    = mcp_pad_lanes(p->scalars);
 }
 
-/* Registers: inputs and memory where the caller has them, the rest on the tape; outputs of a net in a run of rows. */
+/* Registers: inputs and memory where the caller has them, the rest on the tape; outputs of a net in a run of
+ * rows. */
 static void number_registers(compiler *c)
 {
     const mcp_graph *g = c->g;
@@ -171,7 +181,8 @@ static void number_registers(compiler *c)
 static int partner(const compiler *c, int first, int i, mcp_op other)
 {
     for (int j = 0; j < c->g->nodes; j++)
-        if (c->need[first][j] && c->g->node[j].op == other && resolve(c, first, c->g->node[j].a) == resolve(c, first, c->g->node[i].a))
+        if (c->need[first][j] && c->g->node[j].op == other &&
+            resolve(c, first, c->g->node[j].a) == resolve(c, first, c->g->node[i].a))
             return c->reg[j];
     return -1;
 }
@@ -210,8 +221,10 @@ static void share_features(mcp_program *p)
     for (int first = 0; first < 2; first++)
         for (int i = 0; i < p->nets; i++) {
             int runs = 0;
-            for (int k = 0; k < p->count[first]; k++) runs |= p->list[first][k].op == OP_NET && p->list[first][k].a == i;
-            if (!runs) memcpy(p->net[i].feature[first], p->net[i].feature[!first], sizeof p->net[i].feature[0]);
+            for (int k = 0; k < p->count[first]; k++)
+                runs |= p->list[first][k].op == OP_NET && p->list[first][k].a == i;
+            if (!runs)
+                memcpy(p->net[i].feature[first], p->net[i].feature[!first], sizeof p->net[i].feature[0]);
         }
 }
 
@@ -249,7 +262,8 @@ static void copy_names(compiler *c)
 {
     mcp_program *p = c->p;
     for (int i = 0; i < p->inputs; i++) memcpy(p->input_name[i], c->b->input[i].name, sizeof *p->input_name);
-    for (int i = 0; i < p->outputs; i++) memcpy(p->output_name[i], c->b->output[i].name, sizeof *p->output_name);
+    for (int i = 0; i < p->outputs; i++)
+        memcpy(p->output_name[i], c->b->output[i].name, sizeof *p->output_name);
     for (int i = 0; i < p->slots; i++) memcpy(p->slot_name[i], c->g->slot[i].name, sizeof *p->slot_name);
 }
 
@@ -261,7 +275,8 @@ static mcp_status check_sizes(const mcp_builder *b, mcp_error *err)
     const mcp_graph *g = &b->graph;
     double           params = 0;
     for (int i = 0; i < g->slots; i++)
-        if (g->slot[i].next < 0) return mcp_fail(err, MCP_ERR_TASK, "memory slot '%s' has no next value", g->slot[i].name);
+        if (g->slot[i].next < 0)
+            return mcp_fail(err, MCP_ERR_TASK, "memory slot '%s' has no next value", g->slot[i].name);
     for (int i = 0; i < g->nets; i++) {
         const mcp_net *n = &g->net[i];
         double         before = n->features;
@@ -272,7 +287,8 @@ static mcp_status check_sizes(const mcp_builder *b, mcp_error *err)
                 before = units;
             }
     }
-    if (params > PARAMS_MOST) return mcp_fail(err, MCP_ERR_TASK, "the nets have %.0f parameters: at most %d", params, PARAMS_MOST);
+    if (params > PARAMS_MOST)
+        return mcp_fail(err, MCP_ERR_TASK, "the nets have %.0f parameters: at most %d", params, PARAMS_MOST);
     return MCP_OK;
 }
 

@@ -74,7 +74,8 @@ static void add_instr(mcp_text *t, const mcp_program *p, int first, const mcp_in
 static void add_list(mcp_text *t, const mcp_program *p, int first)
 {
     for (int k = 0; k < p->count[first]; k++)
-        if (p->list[first][k].op != OP_CONST && p->list[first][k].op != OP_PARAM) add_instr(t, p, first, &p->list[first][k]);
+        if (p->list[first][k].op != OP_CONST && p->list[first][k].op != OP_PARAM)
+            add_instr(t, p, first, &p->list[first][k]);
     for (int i = 0; i < p->outputs; i++) {
         mcp_text_add(t, "  out %s = ", p->output_name[i]);
         add_reg(t, p, p->out[first][i]);
@@ -92,7 +93,8 @@ char *mcp_program_listing(const mcp_program *p)
 {
     mcp_text t = {0};
     char    *text;
-    mcp_text_add(&t, "%d inputs, %d outputs, %d memory slots, %d parameters\n", p->inputs, p->outputs, p->slots, p->params);
+    mcp_text_add(&t, "%d inputs, %d outputs, %d memory slots, %d parameters\n", p->inputs, p->outputs,
+                 p->slots, p->params);
     if (p->slots) {
         mcp_text_add(&t, "first sample:\n");
         add_list(&t, p, 1);

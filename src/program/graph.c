@@ -1,7 +1,7 @@
 /* graph.c - build the expression graph: share, fold, simplify.
  *
- * Simplifications keep what NaN and infinity would do: x*0 and x-x stay, since x may be NaN or infinite. Only the sign of a
- * zero may change (x + 0). */
+ * Simplifications keep what NaN and infinity would do: x*0 and x-x stay, since x may be NaN or infinite. Only
+ * the sign of a zero may change (x + 0). */
 #include "program/graph.h"
 
 #include <math.h>
@@ -155,7 +155,9 @@ static int simplify(mcp_graph *g, mcp_op op, int a, int b)
     case OP_NEG:
         return g->node[a].op == OP_NEG ? g->node[a].a : -1;
     case OP_ABS:
-        return g->node[a].op == OP_ABS ? a : g->node[a].op == OP_NEG ? mcp_graph_op(g, OP_ABS, g->node[a].a, 0) : -1;
+        return g->node[a].op == OP_ABS   ? a
+               : g->node[a].op == OP_NEG ? mcp_graph_op(g, OP_ABS, g->node[a].a, 0)
+                                         : -1;
     case OP_MIN:
     case OP_MAX:
         return a == b ? a : -1;
@@ -173,7 +175,8 @@ int mcp_graph_op(mcp_graph *g, mcp_op op, int a, int b)
     int s = simplify(g, op, a, b);
     if (s >= 0) return s;
     /* One order for operations that do not mind it, so that x*y and y*x are one node. */
-    if ((op == OP_ADD || op == OP_MUL || op == OP_EQ || op == OP_NE || op == OP_AND || op == OP_OR) && a > b) {
+    if ((op == OP_ADD || op == OP_MUL || op == OP_EQ || op == OP_NE || op == OP_AND || op == OP_OR) &&
+        a > b) {
         int t = a;
         a     = b;
         b     = t;
@@ -229,7 +232,8 @@ int mcp_graph_prev(mcp_graph *g, int x)
 
 int mcp_graph_scalar(mcp_graph *g, const char *name, double start)
 {
-    if (!room_for(g, (void **)&g->scalar, g->scalars, &g->scalar_room, sizeof *g->scalar, MCP_GRAPH_PARAMS)) return 0;
+    if (!room_for(g, (void **)&g->scalar, g->scalars, &g->scalar_room, sizeof *g->scalar, MCP_GRAPH_PARAMS))
+        return 0;
     mcp_scalar *s = &g->scalar[g->scalars];
     memset(s, 0, sizeof *s);
     strncpy(s->name, name, sizeof s->name - 1);

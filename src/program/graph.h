@@ -1,5 +1,6 @@
-/* graph.h - the expression graph behind a builder and a program. Equal nodes are one node (hash-consing), so common
- * subexpressions are shared; operands always have smaller numbers than their users, so number order is an order to compute in. */
+/* graph.h - the expression graph behind a builder and a program. Equal nodes are one node (hash-consing), so
+ * common subexpressions are shared; operands always have smaller numbers than their users, so number order is
+ * an order to compute in. */
 #ifndef MCP_GRAPH_H
 #define MCP_GRAPH_H
 
@@ -8,11 +9,42 @@
 #include "program/program.h"
 
 typedef enum {
-    OP_CONST, OP_INPUT, OP_MEMORY, OP_PARAM, OP_NET, /* leaves; OP_NET is output k of a net */
-    OP_ADD, OP_SUB, OP_MUL, OP_DIV, OP_POW, OP_ATAN2, OP_MIN, OP_MAX,
-    OP_LT, OP_LE, OP_EQ, OP_NE, OP_AND, OP_OR,
-    OP_NEG, OP_NOT, OP_ABS, OP_SIGN, OP_SQRT, OP_EXP, OP_LOG, OP_SIN, OP_COS, OP_TAN, OP_ASIN, OP_ACOS, OP_ATAN,
-    OP_SINH, OP_COSH, OP_TANH, OP_SIGMOID,
+    OP_CONST,
+    OP_INPUT,
+    OP_MEMORY,
+    OP_PARAM,
+    OP_NET, /* leaves; OP_NET is output k of a net */
+    OP_ADD,
+    OP_SUB,
+    OP_MUL,
+    OP_DIV,
+    OP_POW,
+    OP_ATAN2,
+    OP_MIN,
+    OP_MAX,
+    OP_LT,
+    OP_LE,
+    OP_EQ,
+    OP_NE,
+    OP_AND,
+    OP_OR,
+    OP_NEG,
+    OP_NOT,
+    OP_ABS,
+    OP_SIGN,
+    OP_SQRT,
+    OP_EXP,
+    OP_LOG,
+    OP_SIN,
+    OP_COS,
+    OP_TAN,
+    OP_ASIN,
+    OP_ACOS,
+    OP_ATAN,
+    OP_SINH,
+    OP_COSH,
+    OP_TANH,
+    OP_SIGMOID,
     OP_COUNT
 } mcp_op;
 
@@ -26,7 +58,8 @@ static inline int mcp_op_unary(mcp_op op)
     return op >= OP_NEG;
 }
 
-/* a, b: operands. Leaves: a = number of the input, memory slot, param or net; b = output of the net (from 0). */
+/* a, b: operands. Leaves: a = number of the input, memory slot, param or net; b = output of the net (from 0).
+ */
 typedef struct {
     mcp_op op;
     int    a, b;

@@ -1,7 +1,7 @@
 /* lanes.h - helpers of the .isa.c files here: selections, and sums over a group of MCP_LANES lanes.
  *
- * Sums never go across one vector alone: MCP_W vectors are summed together by a transposing tree, so that the result is
- * again a whole vector. The order of additions inside a group is fixed by the level alone. */
+ * Sums never go across one vector alone: MCP_W vectors are summed together by a transposing tree, so that the
+ * result is again a whole vector. The order of additions inside a group is fixed by the level alone. */
 #ifndef MCP_PROGRAM_LANES_H
 #define MCP_PROGRAM_LANES_H
 
@@ -26,8 +26,10 @@ static inline mcp_v mcp_v_sum_each(const mcp_v x[MCP_W])
 #if MCP_W == 2
     return __builtin_shufflevector(x[0], x[1], 0, 2) + __builtin_shufflevector(x[0], x[1], 1, 3);
 #elif MCP_W == 4
-    mcp_v a = __builtin_shufflevector(x[0], x[1], 0, 4, 2, 6) + __builtin_shufflevector(x[0], x[1], 1, 5, 3, 7);
-    mcp_v b = __builtin_shufflevector(x[2], x[3], 0, 4, 2, 6) + __builtin_shufflevector(x[2], x[3], 1, 5, 3, 7);
+    mcp_v a =
+        __builtin_shufflevector(x[0], x[1], 0, 4, 2, 6) + __builtin_shufflevector(x[0], x[1], 1, 5, 3, 7);
+    mcp_v b =
+        __builtin_shufflevector(x[2], x[3], 0, 4, 2, 6) + __builtin_shufflevector(x[2], x[3], 1, 5, 3, 7);
     return __builtin_shufflevector(a, b, 0, 1, 4, 5) + __builtin_shufflevector(a, b, 2, 3, 6, 7);
 #else
     mcp_v a[4], b[2];

@@ -1,9 +1,10 @@
 /* mlp.isa.c - layers a_l = tanh(W_l a_{l-1} + b_l), linear output, and their adjoint.
- *   theta  W_1 [units][inputs], b_1 [units], W_2, ..      tape  a_1 [units][ld], a_2, ..      sums  as theta */
+ *   theta  W_1 [units][inputs], b_1 [units], W_2, ..      tape  a_1 [units][ld], a_2, ..      sums
+ *     as theta */
 #include <string.h>
 
 #include "program/lanes.h"
-#include "program/run.h"
+#include "program/batch_call.h"
 
 static int units_of(const mcp_net *net, int layer)
 {
@@ -40,27 +41,32 @@ void MCP_ISA_FN(mcp_mlp_forward)(const mcp_net_run *c)
 }
 
 /* Sums of one layer: its delta against what entered it. */
-static void layer_sums(const mcp_net_run *c, int l, int m, int k, const double *before, const double *delta, double *sums)
+static void layer_sums(const mcp_net_run *c, int l, int m, int k, const double *before, const double *delta,
+                       double *sums)
 {
     static const double ones[MCP_LANES] = {1, 1, 1, 1, 1, 1, 1, 1};
     for (int b = 0; b < c->n; b += MCP_LANES, sums += c->sums_stride) {
         for (int o = 0; o < m; o++) {
             const double *d = delta + (size_t)o * (size_t)c->ld + b;
             if (l) mcp_lanes_dot(d, before + b, c->ld, k, sums + (size_t)o * (size_t)k);
-            else for (int i = 0; i < k; i++) mcp_lanes_dot(d, c->feature[i] + b, c->ld, 1, sums + (size_t)o * (size_t)k + i);
+            else
+                for (int i = 0; i < k; i++)
+                    mcp_lanes_dot(d, c->feature[i] + b, c->ld, 1, sums + (size_t)o * (size_t)k + i);
         }
         mcp_lanes_dot(ones, delta + b, c->ld, m, sums + (size_t)m * (size_t)k);
     }
 }
 
 /* Adjoint of what entered a layer: W^T delta, times the slope of tanh when it came from a hidden layer. */
-static void enter_backward(const mcp_net_run *c, int l, int m, int k, const double *W, const double *before, const double *delta, double *to)
+static void enter_backward(const mcp_net_run *c, int l, int m, int k, const double *W, const double *before,
+                           const double *delta, double *to)
 {
     for (int i = 0; i < k; i++) {
         double *bar = l ? to + (size_t)i * (size_t)c->ld : c->feature_bar[i];
         for (int b = 0; bar && b < c->n; b += MCP_W) {
             mcp_v s = l ? mcp_v_all(0.0) : mcp_v_load(bar + b);
-            for (int o = 0; o < m; o++) s += W[(size_t)o * (size_t)k + (size_t)i] * mcp_v_load(delta + (size_t)o * (size_t)c->ld + b);
+            for (int o = 0; o < m; o++)
+                s += W[(size_t)o * (size_t)k + (size_t)i] * mcp_v_load(delta + (size_t)o * (size_t)c->ld + b);
             if (l) {
                 mcp_v y = mcp_v_load(before + (size_t)i * (size_t)c->ld + b);
                 s *= (1.0 - y) * (1.0 + y);

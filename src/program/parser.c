@@ -1,8 +1,10 @@
 /* parser.c - text to nodes, by recursive descent, loosest binding first:
  *
- *   or    and    not    < <= > >= == !=    + -    * /    unary -    ^ (right to left)    name, number, call, ( )
+ *   or    and    not    < <= > >= == !=    + -    * /    unary -    ^ (right to left)
+ *     name, number, call, ( )
  *
- * The first error ends the parse; its message starts with the place. Length, depth and node count are bounded. */
+ * The first error ends the parse; its message starts with the place. Length, depth and node count are
+ * bounded. */
 #include <math.h>
 #include <string.h>
 
@@ -26,9 +28,11 @@ int mcp_parser_checked(mcp_parser *p, size_t at, int node)
 {
     mcp_graph *g = &p->b->graph;
     if (p->status != MCP_OK || !g->failed) return node;
-    if (g->failed == MCP_ERR_MEMORY) p->status = mcp_fail(p->err, MCP_ERR_MEMORY, "out of memory while reading %s", p->what);
-    else mcp_parser_fail(p, at, "too large: at most %d operations, %d memory slots, %d nets and %d params", MCP_GRAPH_NODES,
-                 MCP_GRAPH_SLOTS, MCP_GRAPH_NETS, MCP_GRAPH_PARAMS);
+    if (g->failed == MCP_ERR_MEMORY)
+        p->status = mcp_fail(p->err, MCP_ERR_MEMORY, "out of memory while reading %s", p->what);
+    else
+        mcp_parser_fail(p, at, "too large: at most %d operations, %d memory slots, %d nets and %d params",
+                        MCP_GRAPH_NODES, MCP_GRAPH_SLOTS, MCP_GRAPH_NETS, MCP_GRAPH_PARAMS);
     p->kind = T_END;
     return 0;
 }
@@ -37,7 +41,7 @@ int mcp_parser_checked(mcp_parser *p, size_t at, int node)
 int mcp_parser_apply(mcp_parser *p, size_t at, mcp_op op, int a, int b)
 {
     if (p->status != MCP_OK) return 0;
-    int    unary = mcp_op_unary(op), fixed = mcp_parser_is_const(p, a) && (unary || mcp_parser_is_const(p, b));
+    int unary = mcp_op_unary(op), fixed = mcp_parser_is_const(p, a) && (unary || mcp_parser_is_const(p, b));
     double va = mcp_parser_const(p, a), vb = unary ? 0.0 : mcp_parser_const(p, b);
     int    y = mcp_parser_checked(p, at, mcp_graph_op(&p->b->graph, op, a, b));
     if (p->status != MCP_OK || !fixed || isfinite(mcp_parser_const(p, y))) return y;
@@ -74,10 +78,12 @@ static int parse_postfix(mcp_parser *p)
     int node = parse_primary(p);
     if (!mcp_parser_is(p, "[")) return node;
     mcp_graph *g = &p->b->graph;
-    if (p->status == MCP_OK && g->node[node].op != OP_NET) return mcp_parser_fail(p, p->at, "only rbf and mlp have numbered outputs");
+    if (p->status == MCP_OK && g->node[node].op != OP_NET)
+        return mcp_parser_fail(p, p->at, "only rbf and mlp have numbered outputs");
     mcp_parser_next(p);
     if (p->kind != T_NUMBER || !mcp_parser_whole(p->number, MCP_NET_OUTPUTS))
-        return mcp_parser_fail(p, p->at, "the number of an output is a whole number from 1 to %d", MCP_NET_OUTPUTS);
+        return mcp_parser_fail(p, p->at, "the number of an output is a whole number from 1 to %d",
+                               MCP_NET_OUTPUTS);
     int k = (int)p->number, net = g->node[node].a;
     mcp_parser_next(p);
     mcp_parser_expect(p, "]");
@@ -140,14 +146,16 @@ static int parse_comparison(mcp_parser *p)
         const char *word;
         mcp_op      op;
         int         swap;
-    } signs[] = {{"<", OP_LT, 0}, {"<=", OP_LE, 0}, {">", OP_LT, 1}, {">=", OP_LE, 1}, {"==", OP_EQ, 0}, {"!=", OP_NE, 0}};
+    } signs[] = {{"<", OP_LT, 0},  {"<=", OP_LE, 0}, {">", OP_LT, 1},
+                 {">=", OP_LE, 1}, {"==", OP_EQ, 0}, {"!=", OP_NE, 0}};
     int a = parse_sum(p), done = 0;
     for (size_t i = 0; i < LENGTH(signs); i++) {
         size_t at = p->at;
         if (!mcp_parser_accept(p, signs[i].word)) continue;
         if (done) return mcp_parser_fail(p, at, "comparisons do not chain: write a < b and b < c");
         int b = parse_sum(p);
-        a     = signs[i].swap ? mcp_parser_apply(p, at, signs[i].op, b, a) : mcp_parser_apply(p, at, signs[i].op, a, b);
+        a = signs[i].swap ? mcp_parser_apply(p, at, signs[i].op, b, a)
+                          : mcp_parser_apply(p, at, signs[i].op, a, b);
         done  = 1;
         i     = (size_t)-1;
     }
@@ -158,7 +166,8 @@ static int parse_not(mcp_parser *p)
 {
     if (!enter(p)) return 0;
     size_t at = p->at;
-    int    y  = mcp_parser_accept(p, "not") ? mcp_parser_apply(p, at, OP_NOT, parse_not(p), 0) : parse_comparison(p);
+    int y =
+        mcp_parser_accept(p, "not") ? mcp_parser_apply(p, at, OP_NOT, parse_not(p), 0) : parse_comparison(p);
     p->depth--;
     return y;
 }
@@ -166,7 +175,8 @@ static int parse_not(mcp_parser *p)
 static int parse_and(mcp_parser *p)
 {
     int a = parse_not(p);
-    for (size_t at = p->at; mcp_parser_accept(p, "and"); at = p->at) a = mcp_parser_apply(p, at, OP_AND, a, parse_not(p));
+    for (size_t at = p->at; mcp_parser_accept(p, "and"); at = p->at)
+        a = mcp_parser_apply(p, at, OP_AND, a, parse_not(p));
     return a;
 }
 
@@ -174,12 +184,14 @@ int mcp_parser_value(mcp_parser *p)
 {
     if (!enter(p)) return 0;
     int a = parse_and(p);
-    for (size_t at = p->at; mcp_parser_accept(p, "or"); at = p->at) a = mcp_parser_apply(p, at, OP_OR, a, parse_and(p));
+    for (size_t at = p->at; mcp_parser_accept(p, "or"); at = p->at)
+        a = mcp_parser_apply(p, at, OP_OR, a, parse_and(p));
     p->depth--;
     return a;
 }
 
-mcp_status mcp_parse(mcp_builder *b, const char *what, const char *text, mcp_where w, int *node, mcp_error *err)
+mcp_status mcp_parse(mcp_builder *b, const char *what, const char *text, mcp_where w, int *node,
+                     mcp_error *err)
 {
     mcp_parser p = {.b = b, .what = what, .text = text, .where = w, .err = err, .status = MCP_OK};
     char       f[64];
@@ -189,6 +201,7 @@ mcp_status mcp_parse(mcp_builder *b, const char *what, const char *text, mcp_whe
     if (p.status == MCP_OK && p.kind == T_END) mcp_parser_fail(&p, 0, "the expression is empty");
     *node = p.status == MCP_OK ? mcp_parser_value(&p) : 0;
     if (p.status == MCP_OK && p.kind != T_END)
-        mcp_parser_fail(&p, p.at, "expected an operator or the end, found %s", mcp_parser_found(&p, f, sizeof f));
+        mcp_parser_fail(&p, p.at, "expected an operator or the end, found %s",
+                        mcp_parser_found(&p, f, sizeof f));
     return p.status;
 }

@@ -1,6 +1,8 @@
-/* parser.h - inside the parser of expressions: text to tokens (token.c), calls and names (call.c), grammar (parser.c).
+/* parser.h - inside the parser of expressions: text to tokens (token.c), calls and names (call.c), grammar
+ * (parser.c).
  *
- * The first error sets status and ends the text for everyone: what is parsed after it is node 0 and has no effect. */
+ * The first error sets status and ends the text for everyone: what is parsed after it is node 0 and has no
+ * effect. */
 #ifndef MCP_PROGRAM_PARSER_H
 #define MCP_PROGRAM_PARSER_H
 
@@ -22,7 +24,8 @@ typedef struct {
     double       number;
 } mcp_parser;
 
-/* Tokens. fail returns 0, accept whether the word was there and was taken, found the current token in words. */
+/* Tokens. fail returns 0, accept whether the word was there and was taken, found the current token in words.
+ */
 int         mcp_parser_fail(mcp_parser *p, size_t at, const char *fmt, ...) MCP_PRINTF(3, 4);
 void        mcp_parser_next(mcp_parser *p);
 int         mcp_parser_is(const mcp_parser *p, const char *word);

@@ -1,5 +1,5 @@
-/* print_c.c - a program as C99: tables, helpers, reset and step. One statement per register, in the order of the
- * one-sample run, so that a compiler that does not fuse operations gives the same numbers. */
+/* print_c.c - a program as C99: tables, helpers, reset and step. One statement per register, in the order of
+ * the one-sample run, so that a compiler that does not fuse operations gives the same numbers. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -41,7 +41,8 @@ static void add_value(printer *w, int r)
     } else add_number(w, g->value);
 }
 
-static void add_table(printer *w, int net, const char *part, const char *shape, const double *v, int n, int exponent)
+static void add_table(printer *w, int net, const char *part, const char *shape, const double *v, int n,
+                      int exponent)
 {
     mcp_text_add(&w->t, "static const %s %s_net%d_%s%s = {", w->real, w->prefix, net + 1, part, shape);
     for (int i = 0; i < n; i++) {
@@ -66,21 +67,22 @@ static void add_rbf(printer *w, int i)
     add_table(w, i, "centre", shape, theta + K * n, n * D, 0);
     snprintf(shape, sizeof shape, "[%d]", D);
     add_table(w, i, "scale", shape, theta + K * n + n * D, D, 1);
-    mcp_text_add(&w->t,
-                 "\n/* y[k] = sum over i of weight[k][i] exp(-sum over d of ((f[d] - centre[i][d]) scale[d])^2) */\n"
-                 "static void %s_net%d(const %s *f, %s *y)\n{\n"
-                 "    int i, d, k;\n"
-                 "    for (k = 0; k < %d; k++) y[k] = 0;\n"
-                 "    for (i = 0; i < %d; i++) {\n"
-                 "        %s q = 0, phi;\n"
-                 "        for (d = 0; d < %d; d++) {\n"
-                 "            const %s r = (f[d] - %s_net%d_centre[i * %d + d]) * %s_net%d_scale[d];\n"
-                 "            q += r * r;\n"
-                 "        }\n"
-                 "        phi = exp%s(-q);\n"
-                 "        for (k = 0; k < %d; k++) y[k] += %s_net%d_weight[k * %d + i] * phi;\n"
-                 "    }\n}\n\n",
-                 P, id, R, R, K, n, R, D, R, P, id, D, P, id, w->f, K, P, id, n);
+    mcp_text_add(
+        &w->t,
+        "\n/* y[k] = sum over i of weight[k][i] exp(-sum over d of ((f[d] - centre[i][d]) scale[d])^2) */\n"
+        "static void %s_net%d(const %s *f, %s *y)\n{\n"
+        "    int i, d, k;\n"
+        "    for (k = 0; k < %d; k++) y[k] = 0;\n"
+        "    for (i = 0; i < %d; i++) {\n"
+        "        %s q = 0, phi;\n"
+        "        for (d = 0; d < %d; d++) {\n"
+        "            const %s r = (f[d] - %s_net%d_centre[i * %d + d]) * %s_net%d_scale[d];\n"
+        "            q += r * r;\n"
+        "        }\n"
+        "        phi = exp%s(-q);\n"
+        "        for (k = 0; k < %d; k++) y[k] += %s_net%d_weight[k * %d + i] * phi;\n"
+        "    }\n}\n\n",
+        P, id, R, R, K, n, R, D, R, P, id, D, P, id, w->f, K, P, id, n);
 }
 
 /* Layers of tanh units, linear output. */
@@ -102,7 +104,10 @@ static void add_mlp(printer *w, int i)
         theta += units * (before + 1);
         before = units;
     }
-    mcp_text_add(&w->t, "\n/* layers of tanh units, then a linear one */\nstatic void %s_net%d(const %s *f, %s *y)\n{\n    int i, k;\n", P, id, R, R);
+    mcp_text_add(&w->t,
+                 "\n/* layers of tanh units, then a linear one */\nstatic void %s_net%d(const %s *f, %s "
+                 "*y)\n{\n    int i, k;\n",
+                 P, id, R, R);
     for (int l = 0; l < net->layers; l++) mcp_text_add(&w->t, "    %s h%d[%d];\n", R, l + 1, net->units[l]);
     for (int l = 0, before = net->features; l <= net->layers; l++) {
         int  last = l == net->layers, units = last ? net->outputs : net->units[l];
@@ -141,7 +146,9 @@ static void add_helpers(printer *w)
     };
     for (size_t i = 0; i < sizeof helper / sizeof *helper; i++)
         if (uses(w->p, helper[i].op)) {
-            if (mcp_op_binary(helper[i].op)) mcp_text_add(&w->t, "static %s %s_%s(%s a, %s b)", w->real, w->prefix, helper[i].name, w->real, w->real);
+            if (mcp_op_binary(helper[i].op))
+                mcp_text_add(&w->t, "static %s %s_%s(%s a, %s b)", w->real, w->prefix, helper[i].name,
+                             w->real, w->real);
             else mcp_text_add(&w->t, "static %s %s_%s(%s a)", w->real, w->prefix, helper[i].name, w->real);
             mcp_text_add(&w->t, "\n{\n    return %s;\n}\n\n", helper[i].body);
         }
@@ -234,15 +241,19 @@ static void add_net_call(printer *w, int i)
         mcp_text_add(&w->t, "%s", d ? ", " : "");
         add_value(w, net->feature[0][d]);
     }
-    mcp_text_add(&w->t, "};\n    %s y%d[%d];\n    %s_net%d(f%d, y%d);\n", w->real, i + 1, net->net.outputs, w->prefix, i + 1, i + 1, i + 1);
+    mcp_text_add(&w->t, "};\n    %s y%d[%d];\n    %s_net%d(f%d, y%d);\n", w->real, i + 1, net->net.outputs,
+                 w->prefix, i + 1, i + 1, i + 1);
 }
 
-/* Statements of one register: a memory slot is its start at the first sample, so operations are those of the later ones. */
+/* Statements of one register: a memory slot is its start at the first sample, so operations are those of the
+ * later ones. */
 static void add_register(printer *w, int r)
 {
     const mcp_program *p    = w->p;
     const mcp_reg     *g    = &p->reg[r];
-    const char        *note = g->op == OP_INPUT ? p->input_name[g->row] : g->op == OP_PARAM ? p->group_name[g->index] : NULL;
+    const char *note = g->op == OP_INPUT   ? p->input_name[g->row]
+                       : g->op == OP_PARAM ? p->group_name[g->index]
+                                           : NULL;
     if (g->op == OP_CONST) return;
     if (g->op == OP_NET && first_output(p, r)) add_net_call(w, g->index);
     mcp_text_add(&w->t, "    const %s r%d = ", w->real, r);
@@ -264,9 +275,12 @@ static void add_register(printer *w, int r)
 static void add_step(printer *w)
 {
     const mcp_program *p = w->p;
-    mcp_text_add(&w->t, "void %s_reset(%s_state *s)\n{\n    int i;\n    s->started = 0;\n    for (i = 0; i < %d; i++) s->mem[i] = 0;\n}\n\n",
+    mcp_text_add(&w->t,
+                 "void %s_reset(%s_state *s)\n{\n    int i;\n    s->started = 0;\n    for (i = 0; i < %d; "
+                 "i++) s->mem[i] = 0;\n}\n\n",
                  w->prefix, w->prefix, p->slots ? p->slots : 1);
-    mcp_text_add(&w->t, "void %s_step(%s_state *s, const %s *in, %s *out)\n{\n", w->prefix, w->prefix, w->real, w->real);
+    mcp_text_add(&w->t, "void %s_step(%s_state *s, const %s *in, %s *out)\n{\n", w->prefix, w->prefix,
+                 w->real, w->real);
     for (int r = 0; r < p->regs; r++) add_register(w, r);
     if (!uses(p, OP_INPUT)) mcp_text_add(&w->t, "    (void)in;\n");
     for (int i = 0; i < p->outputs; i++) {
@@ -290,34 +304,50 @@ static void add_declarations(printer *w)
     mcp_text_add(&w->t, "/* One call of %s_step per sample, after one of %s_reset.\n", P, P);
     for (int i = 0; i < p->inputs; i++) mcp_text_add(&w->t, " *   in[%d]  %s\n", i, p->input_name[i]);
     for (int i = 0; i < p->outputs; i++) mcp_text_add(&w->t, " *   out[%d] %s\n", i, p->output_name[i]);
-    mcp_text_add(&w->t, " */\ntypedef struct {\n    int started;\n    %s mem[%d];\n} %s_state;\n\n", R, p->slots ? p->slots : 1, P);
-    mcp_text_add(&w->t, "void %s_reset(%s_state *s);\nvoid %s_step(%s_state *s, const %s *in, %s *out);\n", P, P, P, P, R, R);
+    mcp_text_add(&w->t, " */\ntypedef struct {\n    int started;\n    %s mem[%d];\n} %s_state;\n\n", R,
+                 p->slots ? p->slots : 1, P);
+    mcp_text_add(&w->t, "void %s_reset(%s_state *s);\nvoid %s_step(%s_state *s, const %s *in, %s *out);\n", P,
+                 P, P, P, R, R);
 }
 
 static mcp_status check(const printer *w, mcp_error *err)
 {
     const char *s = w->prefix;
     size_t      n = s ? strlen(s) : 0, i = 0;
-    while (i < n && ((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') || s[i] == '_' || (i && s[i] >= '0' && s[i] <= '9'))) i++;
-    if (!n || i < n || n > 40) return mcp_fail(err, MCP_ERR_ARG, "the prefix '%.60s' is not a C name of 1 to 40 characters", n ? s : "");
+    while (i < n && ((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') || s[i] == '_' ||
+                     (i && s[i] >= '0' && s[i] <= '9')))
+        i++;
+    if (!n || i < n || n > 40)
+        return mcp_fail(err, MCP_ERR_ARG, "the prefix '%.60s' is not a C name of 1 to 40 characters",
+                        n ? s : "");
     for (int g = 0; w->theta && g < w->p->groups; g++)
         for (int k = 0; k < w->p->group[g].count; k++) {
             double v = w->theta[w->p->group[g].offset + k];
             if (!isfinite(v) || (w->single && fabs(v) > FLT_MAX))
-                return mcp_fail(err, MCP_ERR_NUMERIC, "parameter %d of %s is %g: it cannot be printed as a C constant", k + 1, w->p->group[g].name, v);
+                return mcp_fail(err, MCP_ERR_NUMERIC,
+                                "parameter %d of %s is %g: it cannot be printed as a C constant", k + 1,
+                                w->p->group[g].name, v);
         }
     for (int r = 0; w->single && r < w->p->regs; r++)
         if (fabs(w->p->reg[r].value) > FLT_MAX)
-            return mcp_fail(err, MCP_ERR_NUMERIC, "the constant %g is too large for float: print the program as double", w->p->reg[r].value);
+            return mcp_fail(err, MCP_ERR_NUMERIC,
+                            "the constant %g is too large for float: print the program as double",
+                            w->p->reg[r].value);
     return MCP_OK;
 }
 
 static printer prepare(const mcp_program *p, const double *theta, const mcp_print_settings *s)
 {
-    return (printer){.p = p, .theta = theta, .prefix = s->prefix, .real = s->single ? "float" : "double", .f = s->single ? "f" : "", .single = s->single};
+    return (printer){.p = p,
+                     .theta = theta,
+                     .prefix = s->prefix,
+                     .real = s->single ? "float" : "double",
+                     .f = s->single ? "f" : "",
+                     .single = s->single};
 }
 
-mcp_status mcp_program_print_c(const mcp_program *p, const double *theta, const mcp_print_settings *s, char **text, mcp_error *err)
+mcp_status mcp_program_print_c(const mcp_program *p, const double *theta, const mcp_print_settings *s,
+                               char **text, mcp_error *err)
 {
     printer    w  = prepare(p, theta, s);
     mcp_status st = check(&w, err);
@@ -336,7 +366,8 @@ mcp_status mcp_program_print_c(const mcp_program *p, const double *theta, const 
     return mcp_text_take(&w.t, text, err);
 }
 
-mcp_status mcp_program_print_declarations(const mcp_program *p, const mcp_print_settings *s, char **text, mcp_error *err)
+mcp_status mcp_program_print_declarations(const mcp_program *p, const mcp_print_settings *s, char **text,
+                                          mcp_error *err)
 {
     printer    w  = prepare(p, NULL, s);
     mcp_status st = check(&w, err);

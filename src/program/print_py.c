@@ -1,5 +1,5 @@
-/* print_py.c - a program as a Python class: nothing beyond the standard library, one statement per register, in the order
- * of the one-sample run. */
+/* print_py.c - a program as a Python class: nothing beyond the standard library, one statement per register,
+ * in the order of the one-sample run. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -93,7 +93,8 @@ static void add_mlp(printer *w, int i)
         snprintf(name, sizeof name, "_NET%d_BIAS%d", id, l + 1);
         add_list(w, name, theta + units * before, units);
         mcp_text_add(&body,
-                     "    f = [%s_NET%d_BIAS%d[k] + sum(_NET%d_WEIGHT%d[k * %d + i] * f[i] for i in range(%d))%s for k in range(%d)]\n",
+                     "    f = [%s_NET%d_BIAS%d[k] + sum(_NET%d_WEIGHT%d[k * %d + i] * f[i] for i in "
+                     "range(%d))%s for k in range(%d)]\n",
                      last ? "" : "math.tanh(", id, l + 1, id, l + 1, before, before, last ? "" : ")", units);
         theta += units * (before + 1);
         before = units;
@@ -106,8 +107,10 @@ static void add_mlp(printer *w, int i)
 /* C's answers where Python would raise: infinities and NaN. */
 static const char helpers[] =
     "def _div(a, b):\n    try:\n        return a / b\n    except ZeroDivisionError:\n"
-    "        return math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1.0, b)\n\n\n"
-    "def _safe(function, *a):\n    try:\n        return function(*a)\n    except OverflowError:\n        return math.inf\n"
+    "        return math.nan if a == 0 or a != a else math.copysign(math.inf, a) * math.copysign(1.0, "
+    "b)\n\n\n"
+    "def _safe(function, *a):\n    try:\n        return function(*a)\n    except OverflowError:\n        "
+    "return math.inf\n"
     "    except ValueError:\n        return math.nan\n\n\n"
     "def _min(a, b):\n    return a if a <= b or a != a else b\n\n\n"
     "def _max(a, b):\n    return a if a >= b or a != a else b\n\n\n"
@@ -213,14 +216,19 @@ mcp_status mcp_program_print_python(const mcp_program *p, const double *theta, c
     printer w = {.p = p, .theta = theta};
     char    called[256] = {0};
     *text = NULL;
-    if (p->nets > (int)sizeof called) return mcp_fail(err, MCP_ERR_ARG, "a program with %d nets is too large to print as Python", p->nets);
+    if (p->nets > (int)sizeof called)
+        return mcp_fail(err, MCP_ERR_ARG, "a program with %d nets is too large to print as Python", p->nets);
     mcp_text_add(&w.t, "import math\n\n");
     for (int i = 0; i < p->nets; i++) {
         if (p->net[i].net.kind == MCP_NET_RBF) add_rbf(&w, i);
         else add_mlp(&w, i);
     }
-    mcp_text_add(&w.t, "%sclass Program:\n    \"\"\"One call of step per sample, after one of reset.\"\"\"\n\n    def __init__(self):\n        self.reset()\n\n"
-                       "    def reset(self):\n        self._memory = None\n\n    def step(self, inputs):\n        m = self._memory\n", helpers);
+    mcp_text_add(&w.t,
+                 "%sclass Program:\n    \"\"\"One call of step per sample, after one of reset.\"\"\"\n\n    "
+                 "def __init__(self):\n        self.reset()\n\n"
+                 "    def reset(self):\n        self._memory = None\n\n    def step(self, inputs):\n        "
+                 "m = self._memory\n",
+                 helpers);
     for (int r = 0; r < p->regs; r++) add_register(&w, r, called);
     mcp_text_add(&w.t, "        self._memory = [0.0] if %d == 0 else ", p->slots);
     add_registers(&w, p->next[0], p->slots);

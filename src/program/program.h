@@ -1,19 +1,23 @@
 /* program.h - expressions compiled to a straight-line program over batches of particles.
  *
- * A program has named inputs, constants, definitions, memory and outputs. Memory is what it carries from one sample to
- * the next: slot m has a start expression (its value at the first sample) and a next expression (its value at the next
- * sample). prev(e) is e one sample ago, and e itself at the first sample: a memory slot made on the fly.
+ * A program has named inputs, constants, definitions, memory and outputs. Memory is what it carries from
+ * one sample to the next: slot m has a start expression (its value at the first sample) and a next
+ * expression (its value at the next sample). prev(e) is e one sample ago, and e itself at the first
+ * sample: a memory slot made on the fly.
  *
  *   arithmetic + - * / ^, unary -, comparisons < <= > >= == !=, and or not, ( ), numbers, pi
  *   sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt abs sign min max clamp(x, lo, hi) sigmoid
- *   prev(x)   param(name, start)   rbf(n, feature, ...)   rbf(...)[k] (output k = 1, 2, ..)   mlp(h1, h2, .., feature, ...)
- *   (leading plain integers of mlp are the hidden layer sizes; outputs by [k] as for rbf; min and max take 2 or more).
- * Calls of rbf or mlp with equal arguments are one network with several outputs; a name defined as one has them too: net[2].
- * Truth is 1 and 0, what is not 0 is true. min, max and clamp hand NaN on. A constant that is no finite number (1/0, log(-1))
- * is an error of the text; at run time a division by zero gives infinity. Params and nets that nothing uses are left out.
+ *   prev(x)   param(name, start)   rbf(n, feature, ...)   rbf(...)[k] (output k = 1, 2, ..)
+ *     mlp(h1, h2, .., feature, ...)
+ *   (leading plain integers of mlp are the hidden layer sizes; outputs by [k] as for rbf; min and max take
+ *     2 or more).
+ * Calls of rbf or mlp with equal arguments are one network with several outputs; a name defined as one
+ * has them too: net[2]. Truth is 1 and 0, what is not 0 is true. min, max and clamp hand NaN on. A
+ * constant that is no finite number (1/0, log(-1)) is an error of the text; at run time a division by
+ * zero gives infinity. Params and nets that nothing uses are left out.
  *
- * The same program is run over batches with its adjoint (particles), one sample at a time (plant), and printed as C
- * (microcontroller). */
+ * The same program is run over batches with its adjoint (particles), one sample at a time (plant), and
+ * printed as C (microcontroller). */
 #ifndef MCP_PROGRAM_H
 #define MCP_PROGRAM_H
 
@@ -26,7 +30,8 @@
 typedef struct mcp_builder mcp_builder;
 typedef struct mcp_program mcp_program;
 
-/* Where an expression's first character stands; messages add the column inside the expression. file may be NULL. */
+/* Where an expression's first character stands; messages add the column inside the expression. file may be
+ * NULL. */
 typedef struct {
     const char *file;
     int         line, column; /* from 1; 0 = unknown */
@@ -38,11 +43,14 @@ void       mcp_builder_free(mcp_builder *b);
 mcp_status mcp_builder_constant(mcp_builder *b, const char *name, double value, mcp_error *err);
 mcp_status mcp_builder_input(mcp_builder *b, const char *name, mcp_error *err);
 /* A named value that later expressions use. */
-mcp_status mcp_builder_define(mcp_builder *b, const char *name, const char *expr, mcp_where w, mcp_error *err);
+mcp_status mcp_builder_define(mcp_builder *b, const char *name, const char *expr, mcp_where w,
+                              mcp_error *err);
 /* Declares slot `name`, usable at once; its next expression is given later (it may use later definitions). */
-mcp_status mcp_builder_memory(mcp_builder *b, const char *name, const char *start, mcp_where w, mcp_error *err);
+mcp_status mcp_builder_memory(mcp_builder *b, const char *name, const char *start, mcp_where w,
+                              mcp_error *err);
 mcp_status mcp_builder_next(mcp_builder *b, const char *name, const char *expr, mcp_where w, mcp_error *err);
-mcp_status mcp_builder_output(mcp_builder *b, const char *name, const char *expr, mcp_where w, mcp_error *err);
+mcp_status mcp_builder_output(mcp_builder *b, const char *name, const char *expr, mcp_where w,
+                              mcp_error *err);
 /* Compiles; b can be freed afterwards. */
 mcp_status mcp_builder_finish(mcp_builder *b, mcp_program **out, mcp_error *err);
 void       mcp_program_free(mcp_program *p);
@@ -51,13 +59,22 @@ int         mcp_program_inputs(const mcp_program *p);
 int         mcp_program_outputs(const mcp_program *p);
 int         mcp_program_memory(const mcp_program *p);
 int         mcp_program_params(const mcp_program *p);      /* length of theta */
-int         mcp_program_activations(const mcp_program *p); /* basis activations that dropout acts on, all rbf nodes */
+int mcp_program_activations(const mcp_program *p); /* basis activations that dropout acts on, all rbf nodes */
 const char *mcp_program_output_name(const mcp_program *p, int i);
-char       *mcp_program_listing(const mcp_program *p); /* the compiled steps as text, mcp_free it; NULL = no memory */
+char *mcp_program_listing(
+    const mcp_program *p); /* the compiled steps as text, mcp_free it; NULL = no memory */
 
-/* theta is made of groups: first one per param(), then, net by net, three per rbf node (weights [output][basis], centres [basis][feature],
- * log length-scales [feature]; phi_i = exp(-sum_d ((f_d - c_id)/l_d)^2)), weights and biases per mlp layer. */
-typedef enum { MCP_PARAM_SCALAR, MCP_RBF_WEIGHTS, MCP_RBF_CENTRES, MCP_RBF_LOG_LENGTHS, MCP_MLP_WEIGHTS, MCP_MLP_BIASES } mcp_param_kind;
+/* theta is made of groups: first one per param(), then, net by net, three per rbf node (weights
+ * [output][basis], centres [basis][feature], log length-scales [feature]; phi_i = exp(-sum_d ((f_d -
+ * c_id)/l_d)^2)), weights and biases per mlp layer. */
+typedef enum {
+    MCP_PARAM_SCALAR,
+    MCP_RBF_WEIGHTS,
+    MCP_RBF_CENTRES,
+    MCP_RBF_LOG_LENGTHS,
+    MCP_MLP_WEIGHTS,
+    MCP_MLP_BIASES
+} mcp_param_kind;
 typedef struct {
     const char    *name; /* "rbf1.centres", or the param's own name */
     mcp_param_kind kind;
@@ -69,60 +86,66 @@ typedef struct {
 } mcp_param_group;
 int                    mcp_program_groups(const mcp_program *p);
 const mcp_param_group *mcp_program_group(const mcp_program *p, int i);
-/* Values of the features of rbf/mlp node `node` (0, 1, ..) are registers of the program: evaluates them for one sample, so
- * that a start can be scaled to the ranges the data visit. Returns the number of features. */
+/* Values of the features of rbf/mlp node `node` (0, 1, ..) are registers of the program: evaluates them for
+ * one sample, so that a start can be scaled to the ranges the data visit. Returns the number of features. */
 int mcp_program_net_count(const mcp_program *p);
 int mcp_program_net_features(const mcp_program *p, int node);
 void mcp_program_net_inputs(const mcp_program *p, int node, const double *theta, int first, const double *in,
                             const double *mem, double *features, double *work);
 
-/* Or-ed to the level of a batch run and of its adjoint: rbf nets in single precision, all else stays double. */
+/* Or-ed to the level of a batch run and of its adjoint: rbf nets in single precision, all else stays double.
+ */
 #define MCP_SINGLE 0x100
 
-/* Batch run of one sample: n lanes, stride ld. in [input][ld], mem [slot][ld], out [output][ld], next [slot][ld].
- * first != 0 at the first sample (mem is then ignored). keep: [activation][ld] bytes 0/1 or NULL (no dropout); kept
- * activations are multiplied by keep_scale. tape: mcp_program_tape doubles, read by backward. */
+/* Batch run of one sample: n lanes, stride ld. in [input][ld], mem [slot][ld], out [output][ld], next
+ * [slot][ld]. first != 0 at the first sample (mem is then ignored). keep: [activation][ld] bytes 0/1 or NULL
+ * (no dropout); kept activations are multiplied by keep_scale. tape: mcp_program_tape doubles, read by
+ * backward. */
 size_t mcp_program_tape(const mcp_program *p, int ld);
-void   mcp_program_forward(const mcp_program *p, mcp_isa level, const double *theta, int first, int n, int ld,
-                           const double *in, const double *mem, const uint8_t *keep, double keep_scale, double *tape,
-                           double *out, double *next);
-/* Adjoint: out_bar [output][ld], next_bar [slot][ld] in; adds to in_bar [input][ld] and mem_bar [slot][ld] (NULL = not
- * wanted; mem_bar is untouched at the first sample), and to sums + (lane / MCP_LANES) * sums_stride for each group of
- * MCP_LANES lanes (NULL = not wanted): a group's sums do not depend on the batch it is in. scratch:
- * mcp_program_scratch doubles.
+void mcp_program_forward(const mcp_program *p, mcp_isa level, const double *theta, int first, int n, int ld,
+                         const double *in, const double *mem, const uint8_t *keep, double keep_scale,
+                         double *tape, double *out, double *next);
+/* Adjoint: out_bar [output][ld], next_bar [slot][ld] in; adds to in_bar [input][ld] and mem_bar [slot][ld]
+ * (NULL = not wanted; mem_bar is untouched at the first sample), and to sums + (lane / MCP_LANES) *
+ * sums_stride for each group of MCP_LANES lanes (NULL = not wanted): a group's sums do not depend on the
+ * batch it is in. scratch: mcp_program_scratch doubles.
  *
- * The sums are not yet dJ/dtheta but what it is linear in, laid out for speed (mcp_program_sums doubles a group, zeroed by
- * the caller before the first call). Add them up over steps and groups in a fixed order while theta stays the same, then
- * turn the total into the gradient once: */
+ * The sums are not yet dJ/dtheta but what it is linear in, laid out for speed (mcp_program_sums doubles a
+ * group, zeroed by the caller before the first call). Add them up over steps and groups in a fixed order
+ * while theta stays the same, then turn the total into the gradient once: */
 size_t mcp_program_scratch(const mcp_program *p, int ld);
 size_t mcp_program_sums(const mcp_program *p); /* a multiple of MCP_LANES */
-void   mcp_program_backward(const mcp_program *p, mcp_isa level, const double *theta, int first, int n, int ld,
-                            const double *in, const double *mem, const uint8_t *keep, double keep_scale,
-                            const double *tape, const double *out_bar, const double *next_bar, double *scratch,
-                            double *in_bar, double *mem_bar, double *sums, size_t sums_stride);
+void mcp_program_backward(const mcp_program *p, mcp_isa level, const double *theta, int first, int n, int ld,
+                          const double *in, const double *mem, const uint8_t *keep, double keep_scale,
+                          const double *tape, const double *out_bar, const double *next_bar, double *scratch,
+                          double *in_bar, double *mem_bar, double *sums, size_t sums_stride);
 /* theta_bar [params] += dJ/dtheta of the summed sums. */
 void mcp_program_gradient(const mcp_program *p, const double *theta, const double *sums, double *theta_bar);
 
-/* One sample, real time: no allocation. mem is read (unless first) and overwritten. work: mcp_program_work doubles. */
+/* One sample, real time: no allocation. mem is read (unless first) and overwritten. work: mcp_program_work
+ * doubles. */
 size_t mcp_program_work(const mcp_program *p);
-void   mcp_program_step(const mcp_program *p, const double *theta, int first, const double *in, double *mem, double *out,
-                        double *work);
+void mcp_program_step(const mcp_program *p, const double *theta, int first, const double *in, double *mem,
+                      double *out, double *work);
 
 /* Prints the program as a C99 function over a static-size struct:
  *   typedef struct { int started; REAL mem[..]; } PREFIX_state;
  *   void PREFIX_reset(PREFIX_state *s);  void PREFIX_step(PREFIX_state *s, const REAL *in, REAL *out);
- * with theta as static const arrays. libm only. Returned text: mcp_free it. in and out may be the same array. */
+ * with theta as static const arrays. libm only. Returned text: mcp_free it. in and out may be the same array.
+ */
 typedef struct {
     const char *prefix;
     int         single;  /* 1: float, 0: double */
     const char *include; /* NULL: one self-contained file; else the declarations come from this header */
 } mcp_print_settings;
-mcp_status mcp_program_print_c(const mcp_program *p, const double *theta, const mcp_print_settings *s, char **text,
-                               mcp_error *err);
+mcp_status mcp_program_print_c(const mcp_program *p, const double *theta, const mcp_print_settings *s,
+                               char **text, mcp_error *err);
 /* The declarations alone: body of a header (no include guard), to go with settings.include. */
-mcp_status mcp_program_print_declarations(const mcp_program *p, const mcp_print_settings *s, char **text, mcp_error *err);
+mcp_status mcp_program_print_declarations(const mcp_program *p, const mcp_print_settings *s, char **text,
+                                          mcp_error *err);
 
-/* The same as a Python module, standard library only: class Program with reset() and step(inputs) -> outputs. */
+/* The same as a Python module, standard library only: class Program with reset() and step(inputs) -> outputs.
+ */
 mcp_status mcp_program_print_python(const mcp_program *p, const double *theta, char **text, mcp_error *err);
 
 /* Operations of one sample after the first, for cost estimates. */

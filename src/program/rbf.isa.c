@@ -1,18 +1,21 @@
 /* rbf.isa.c - radial basis functions and their adjoint, one of the two hot kernels.
  *
- *   phi_i = keep_i 2^-q_i,  q_i = sum_d (F_d - C_id)^2,  F = s (f - m), C = s (c - m)      out_k = scale sum_i w_ki phi_i
+ *   phi_i = keep_i 2^-q_i,  q_i = sum_d (F_d - C_id)^2,  F = s (f - m), C = s (c - m)
+ *     out_k = scale sum_i w_ki phi_i
  *
- * Tape: F [D][ld], then phi [n][ld] (after dropout). With o_k = scale * out_bar_k and g_i = phi_i sum_k w_ki o_k:
+ * Tape: F [D][ld], then phi [n][ld] (after dropout). With o_k = scale * out_bar_k and g_i = phi_i sum_k
+ * w_ki o_k:
  *
  *   f_bar_d = -2 ln2 s_d (F_d sum_i g_i - sum_i g_i C_id)
  *   sums    [K][padded]  sum_b phi_i o_k        [padded]  sum_b g_i        [D][padded]  sum_b g_i F_d
- *           [D]          sum_b F_d (F_d sum_i g_i - 2 sum_i g_i C_id)                           (b: the group's lanes)
+ *           [D]          sum_b F_d (F_d sum_i g_i - 2 sum_i g_i C_id)
+ *             (b: the group's lanes)
  *
  * from which mcp_program_gradient makes the adjoints of w, c and log l. */
 #include <string.h>
 
 #include "program/lanes.h"
-#include "program/run.h"
+#include "program/batch_call.h"
 
 #if defined(__AVX512F__) || defined(__AVX2__)
 #include <immintrin.h>
@@ -30,9 +33,9 @@ static inline mcp_v at_most(mcp_v x, double most)
 #endif
 }
 
-/* 2^-q for q >= 0: 2^r by a polynomial on [-1/2, 1/2] (relative error 2e-17 before rounding), even and odd powers apart
- * to halve the chain of dependent operations, then the exponent. Beyond 2^-900, where nothing is left of a basis function,
- * it stays there: products of it are no slow subnormal numbers. */
+/* 2^-q for q >= 0: 2^r by a polynomial on [-1/2, 1/2] (relative error 2e-17 before rounding), even and odd
+ * powers apart to halve the chain of dependent operations, then the exponent. Beyond 2^-900, where nothing is
+ * left of a basis function, it stays there: products of it are no slow subnormal numbers. */
 static inline mcp_v exp2_minus(mcp_v q)
 {
     const double magic = 0x1.8p52; /* adding it rounds to a whole number, kept in the low bits */
@@ -71,17 +74,19 @@ static inline mcp_vu keep_mask(const uint8_t *keep)
 enum { TILE = 32 };
 
 /* C of bases first .. first+count-1, rows of D */
-static void scale_centres(const double *centre, const double *scale, const double *shift, int D, int count, double *C)
+static void scale_centres(const double *centre, const double *scale, const double *shift, int D, int count,
+                          double *C)
 {
     for (int i = 0; i < count; i++)
         for (int d = 0; d < D; d++) C[i * D + d] = (centre[i * D + d] - shift[d]) * scale[d];
 }
 
-/* Three short loops over a tile instead of one long one: in each, what a basis needs is soon done and does not depend on
- * the basis before, so that the core works on many of them at once. */
+/* Three short loops over a tile instead of one long one: in each, what a basis needs is soon done and does
+ * not depend on the basis before, so that the core works on many of them at once. */
 
 /* q of P bases for one group of lanes */
-static inline __attribute__((always_inline)) void distances(int P, int D, size_t ld, const double *C, const double *F, double *to)
+static inline __attribute__((always_inline)) void distances(int P, int D, size_t ld, const double *C,
+                                                            const double *F, double *to)
 {
     mcp_v q[2][MCP_NV];
     for (int j = 0; j < P; j++)
@@ -96,7 +101,8 @@ static inline __attribute__((always_inline)) void distances(int P, int D, size_t
         for (int v = 0; v < MCP_NV; v++) mcp_v_store(to + (size_t)j * MCP_LANES + v * MCP_W, q[j][v]);
 }
 
-static inline __attribute__((always_inline)) void tile_distances(int count, int D, size_t ld, const double *C, const double *F, double *to)
+static inline __attribute__((always_inline)) void tile_distances(int count, int D, size_t ld, const double *C,
+                                                                 const double *F, double *to)
 {
     int i = 0;
     for (; i + 2 <= count; i += 2) distances(2, D, ld, C + i * D, F, to + i * MCP_LANES);
@@ -138,9 +144,11 @@ static void weigh(int count, size_t ld, const double *w, double scale, const dou
     int i = 0;
     for (; i + 2 <= count; i += 2, phi += 2 * ld)
         for (int j = 0; j < 2; j++)
-            for (int v = 0; v < MCP_NV; v++) y[j][v] += w[i + j] * mcp_v_load(phi + (size_t)j * ld + v * MCP_W);
+            for (int v = 0; v < MCP_NV; v++)
+                y[j][v] += w[i + j] * mcp_v_load(phi + (size_t)j * ld + v * MCP_W);
     for (int v = 0; i < count && v < MCP_NV; v++) y[0][v] += w[i] * mcp_v_load(phi + v * MCP_W);
-    for (int v = 0; v < MCP_NV; v++) mcp_v_store(out + v * MCP_W, mcp_v_load(out + v * MCP_W) + scale * (y[0][v] + y[1][v]));
+    for (int v = 0; v < MCP_NV; v++)
+        mcp_v_store(out + v * MCP_W, mcp_v_load(out + v * MCP_W) + scale * (y[0][v] + y[1][v]));
 }
 
 void MCP_ISA_FN(mcp_rbf_forward)(const mcp_net_run *c)
@@ -164,12 +172,14 @@ void MCP_ISA_FN(mcp_rbf_forward)(const mcp_net_run *c)
             choose_distances(count, D, ld, C, F + b, q);
             activate(count, ld, q, c->keep ? c->keep + (size_t)i * ld + b : NULL, to);
             for (int k = 0; k < K; k++)
-                weigh(count, ld, w + (size_t)k * (size_t)n + i, c->keep_scale, to, c->out + (size_t)k * ld + b);
+                weigh(count, ld, w + (size_t)k * (size_t)n + i, c->keep_scale, to,
+                      c->out + (size_t)k * ld + b);
         }
     }
 }
 
-/* One group of lanes. o: scaled output adjoints [K][MCP_LANES]; H: sum_i g_i C_id [D][MCP_LANES], sums at the group's. */
+/* One group of lanes. o: scaled output adjoints [K][MCP_LANES]; H: sum_i g_i C_id [D][MCP_LANES], sums at the
+ * group's. */
 typedef struct {
     int           n, D, K, padded, ld;
     const double *w, *C, *F, *phi, *o;
@@ -193,7 +203,8 @@ static inline void basis_adjoints(const group *a, int i, mcp_v g[MCP_W][MCP_NV])
     mcp_v phi[MCP_W][MCP_NV], o[MCP_NV];
     for (int j = 0; j < MCP_W; j++)
         for (int v = 0; v < MCP_NV; v++) {
-            phi[j][v] = i + j < a->n ? mcp_v_load(a->phi + (size_t)(i + j) * (size_t)a->ld + v * MCP_W) : (mcp_v){0};
+            phi[j][v] =
+                i + j < a->n ? mcp_v_load(a->phi + (size_t)(i + j) * (size_t)a->ld + v * MCP_W) : (mcp_v){0};
             g[j][v]   = (mcp_v){0};
         }
     for (int k = 0; k < a->K; k++) {
@@ -248,7 +259,8 @@ static void finish_group(const group *a, const mcp_net_run *c, int b, const doub
         for (int v = 0; v < MCP_LANES; v += MCP_W) {
             mcp_v F = mcp_v_load(a->F + (size_t)d * (size_t)a->ld + v), FG = F * mcp_v_load(a->G + v);
             mcp_v H = mcp_v_load(a->H + d * MCP_LANES + v);
-            if (f_bar) mcp_v_store(f_bar + b + v, mcp_v_load(f_bar + b + v) - (two_ln2 * scale[d]) * (FG - H));
+            if (f_bar)
+                mcp_v_store(f_bar + b + v, mcp_v_load(f_bar + b + v) - (two_ln2 * scale[d]) * (FG - H));
             mcp_v_store(l + v, F * (FG - 2.0 * H));
         }
         if (a->sums) mcp_lanes_dot(ones, l, MCP_LANES, 1, lengths + d);
@@ -257,7 +269,11 @@ static void finish_group(const group *a, const mcp_net_run *c, int b, const doub
 
 void MCP_ISA_FN(mcp_rbf_backward)(const mcp_net_run *c)
 {
-    group  a = {.n = c->net->net.units[0], .D = c->net->net.features, .K = c->net->net.outputs, .padded = c->net->padded, .ld = c->ld};
+    group a = {.n = c->net->net.units[0],
+               .D = c->net->net.features,
+               .K = c->net->net.outputs,
+               .padded = c->net->padded,
+               .ld = c->ld};
     size_t ld = (size_t)c->ld;
     double scale[MCP_NET_FEATURES], shift[MCP_NET_FEATURES];
     _Alignas(64) double o[MCP_NET_OUTPUTS * MCP_LANES], G[MCP_LANES], H[MCP_NET_FEATURES * MCP_LANES];
@@ -272,7 +288,8 @@ void MCP_ISA_FN(mcp_rbf_backward)(const mcp_net_run *c)
     for (int b = 0; b < c->n; b += MCP_LANES) {
         for (int k = 0; k < a.K; k++)
             for (int v = 0; v < MCP_LANES; v += MCP_W)
-                mcp_v_store(o + k * MCP_LANES + v, c->keep_scale * mcp_v_load(c->out_bar + (size_t)k * ld + b + v));
+                mcp_v_store(o + k * MCP_LANES + v,
+                            c->keep_scale * mcp_v_load(c->out_bar + (size_t)k * ld + b + v));
         a.F    = c->tape + b;
         a.phi  = a.F + (size_t)a.D * ld;
         a.sums = c->sums ? c->sums + (size_t)(b / MCP_LANES) * c->sums_stride : NULL;

@@ -1,15 +1,18 @@
-/* rbf_single.isa.c - the basis functions of rbf.isa.c in single precision: eight lanes a vector, half the tape.
+/* rbf_single.isa.c - the basis functions of rbf.isa.c in single precision: eight lanes a vector, half the
+ * tape.
  *
- * The differences F = s (f - m) and C = s (c - m) are made in double precision and rounded; from there on distances, powers of
- * two, products with weights and adjoints are single. Sums over more than a few numbers that lead out of here are double.
+ * The differences F = s (f - m) and C = s (c - m) are made in double precision and rounded; from there on
+ * distances, powers of two, products with weights and adjoints are single. Sums over more than a few
+ * numbers that lead out of here are double.
  *
- *   tape  F [D][ld], then phi by lane, [ld][padded]: the way back works on eight bases at a time of one lane, so that no sum
+ *   tape  F [D][ld], then phi by lane, [ld][padded]: the way back works on eight bases at a time of one
+ *     lane, so that no sum
  *         goes across a vector but the few that end in a lane
  *   sums  as in rbf.isa.c */
 #include <string.h>
 
 #include "program/lanes.h"
-#include "program/run.h"
+#include "program/batch_call.h"
 
 #if defined(__AVX2__)
 #include <immintrin.h>
@@ -75,7 +78,8 @@ INLINE void add_double(double *to, const f8 *v)
 {
 #if defined(__AVX2__)
     _mm256_storeu_pd(to, _mm256_add_pd(_mm256_loadu_pd(to), _mm256_cvtps_pd(_mm256_castps256_ps128(*v))));
-    _mm256_storeu_pd(to + 4, _mm256_add_pd(_mm256_loadu_pd(to + 4), _mm256_cvtps_pd(_mm256_extractf128_ps(*v, 1))));
+    _mm256_storeu_pd(to + 4,
+                     _mm256_add_pd(_mm256_loadu_pd(to + 4), _mm256_cvtps_pd(_mm256_extractf128_ps(*v, 1))));
 #else
     for (int i = 0; i < 8; i++) to[i] += (double)(*v)[i];
 #endif
@@ -119,7 +123,8 @@ typedef struct {
 } tile;
 
 /* Eight bases from i on, of which live are there, for one group of lanes. */
-INLINE void eight_forward(const tile *a, int D, int i, int live, const float *F, const uint8_t *keep, float *to, double *out)
+INLINE void eight_forward(const tile *a, int D, int i, int live, const float *F, const uint8_t *keep,
+                          float *to, double *out)
 {
     f8 phi[8];
     activate(D, a->ld, a->C + i * D, F, phi);
@@ -169,8 +174,11 @@ static void choose_forward(const tile *a, const float *F, const uint8_t *keep, f
 
 void MCP_ISA_FN(mcp_rbf_forward_single)(const mcp_net_run *c)
 {
-    tile          a = {.n = c->net->net.units[0], .D = c->net->net.features, .K = c->net->net.outputs, .padded = c->net->padded,
-                       .ld = (size_t)c->ld};
+    tile a = {.n = c->net->net.units[0],
+              .D = c->net->net.features,
+              .K = c->net->net.outputs,
+              .padded = c->net->padded,
+              .ld = (size_t)c->ld};
     const double *centre = c->theta + (size_t)a.K * (size_t)a.n;
     float        *F = (void *)c->tape, *phi = F + (size_t)a.D * a.ld;
     double        scale[MCP_NET_FEATURES], shift[MCP_NET_FEATURES];
@@ -187,11 +195,15 @@ void MCP_ISA_FN(mcp_rbf_forward_single)(const mcp_net_run *c)
         a.count = a.n - i < TILE ? a.n - i : TILE;
         for (int j = 0; j < mcp_pad_lanes(a.count); j++) {
             int at = i + (j < a.count ? j : 0);
-            for (int d = 0; d < a.D; d++) C[j * a.D + d] = (float)((centre[(size_t)at * (size_t)a.D + (size_t)d] - shift[d]) * scale[d]);
-            for (int k = 0; k < a.K; k++) w[k * TILE + j] = (float)(c->keep_scale * c->theta[(size_t)k * (size_t)a.n + (size_t)at]);
+            for (int d = 0; d < a.D; d++)
+                C[j * a.D + d] =
+                    (float)((centre[(size_t)at * (size_t)a.D + (size_t)d] - shift[d]) * scale[d]);
+            for (int k = 0; k < a.K; k++)
+                w[k * TILE + j] = (float)(c->keep_scale * c->theta[(size_t)k * (size_t)a.n + (size_t)at]);
         }
         for (int b = 0; b < c->n; b += MCP_LANES)
-            choose_forward(&a, F + b, c->keep ? c->keep + (size_t)i * a.ld + b : NULL, phi + (size_t)b * (size_t)a.padded + i, c->out + b);
+            choose_forward(&a, F + b, c->keep ? c->keep + (size_t)i * a.ld + b : NULL,
+                           phi + (size_t)b * (size_t)a.padded + i, c->out + b);
     }
 }
 
@@ -224,11 +236,13 @@ INLINE void lanes_backward(group *a, int D)
             for (int d = 0; d <= nd; d++) sum[d] = (f8){0};
             for (int i = 0; i < a->padded; i += 8) {
                 f8 x = LOAD(a->w + i) * a->o[0][l];
-                for (int k = 1; k < a->K; k++) x += LOAD(a->w + (size_t)k * (size_t)a->padded + i) * a->o[k][l];
+                for (int k = 1; k < a->K; k++)
+                    x += LOAD(a->w + (size_t)k * (size_t)a->padded + i) * a->o[k][l];
                 x *= LOAD(phi + i);
                 STORE(g + i, x);
                 sum[nd] += x;
-                for (int d = 0; d < nd; d++) sum[d] += x * LOAD(a->C + (size_t)(d0 + d) * (size_t)a->padded + i);
+                for (int d = 0; d < nd; d++)
+                    sum[d] += x * LOAD(a->C + (size_t)(d0 + d) * (size_t)a->padded + i);
             }
             for (int d = 0; d <= nd; d++) part[d][l] = sum[d];
         }
@@ -244,7 +258,8 @@ INLINE void bases_backward(const group *a, int D)
     for (int i = 0; i < a->padded; i += 8) {
         for (int k = 0; k < a->K; k++) {
             f8 x = (f8){0};
-            for (int l = 0; l < MCP_LANES; l++) x += LOAD(a->phi + (size_t)l * (size_t)a->padded + i) * a->o[k][l];
+            for (int l = 0; l < MCP_LANES; l++)
+                x += LOAD(a->phi + (size_t)l * (size_t)a->padded + i) * a->o[k][l];
             add_double(a->sums + (size_t)k * (size_t)a->padded + i, &x);
         }
         for (int d0 = 0; d0 < D; d0 += 8) {
@@ -256,7 +271,8 @@ INLINE void bases_backward(const group *a, int D)
                 sum[nd] += g;
                 for (int d = 0; d < nd; d++) sum[d] += g * a->F[d0 + d][l];
             }
-            for (int d = 0; d < nd; d++) add_double(sum_g + (size_t)(d0 + d + 1) * (size_t)a->padded + i, &sum[d]);
+            for (int d = 0; d < nd; d++)
+                add_double(sum_g + (size_t)(d0 + d + 1) * (size_t)a->padded + i, &sum[d]);
             if (d0 == 0) add_double(sum_g + i, &sum[nd]);
         }
     }
@@ -299,7 +315,10 @@ static void finish_group(const group *a, const mcp_net_run *c, int b, const doub
 
 void MCP_ISA_FN(mcp_rbf_backward_single)(const mcp_net_run *c)
 {
-    group         a = {.n = c->net->net.units[0], .D = c->net->net.features, .K = c->net->net.outputs, .padded = c->net->padded};
+    group a = {.n = c->net->net.units[0],
+               .D = c->net->net.features,
+               .K = c->net->net.outputs,
+               .padded = c->net->padded};
     size_t        ld = (size_t)c->ld, padded = (size_t)a.padded;
     const float  *F = (const void *)c->tape;
     const double *centre = c->theta + (size_t)a.K * (size_t)a.n;
@@ -308,15 +327,18 @@ void MCP_ISA_FN(mcp_rbf_backward_single)(const mcp_net_run *c)
     mcp_rbf_scale(c->net, c->theta, scale, shift);
     memset(C, 0, (size_t)(a.D + a.K) * padded * sizeof *C); /* bases that are not there have no weight */
     for (int d = 0; d < a.D; d++)
-        for (size_t i = 0; i < (size_t)a.n; i++) C[(size_t)d * padded + i] = (float)((centre[i * (size_t)a.D + (size_t)d] - shift[d]) * scale[d]);
+        for (size_t i = 0; i < (size_t)a.n; i++)
+            C[(size_t)d * padded + i] = (float)((centre[i * (size_t)a.D + (size_t)d] - shift[d]) * scale[d]);
     for (int k = 0; k < a.K; k++)
-        for (size_t i = 0; i < (size_t)a.n; i++) w[(size_t)k * padded + i] = (float)c->theta[(size_t)k * (size_t)a.n + i];
+        for (size_t i = 0; i < (size_t)a.n; i++)
+            w[(size_t)k * padded + i] = (float)c->theta[(size_t)k * (size_t)a.n + i];
     a.C = C;
     a.w = w;
     a.g = w + (size_t)a.K * padded;
     for (int b = 0; b < c->n; b += MCP_LANES) {
         for (int j = 0; j < MCP_LANES; j++) {
-            for (int k = 0; k < a.K; k++) a.o[k][j] = (float)(c->keep_scale * c->out_bar[(size_t)k * ld + (size_t)(b + j)]);
+            for (int k = 0; k < a.K; k++)
+                a.o[k][j] = (float)(c->keep_scale * c->out_bar[(size_t)k * ld + (size_t)(b + j)]);
             for (int d = 0; d < a.D; d++) a.F[d][j] = F[(size_t)d * ld + (size_t)(b + j)];
         }
         a.phi  = F + (size_t)a.D * ld + (size_t)b * padded;

@@ -1,4 +1,5 @@
-/* step.c - one sample through libm, in real time: no allocation, no lock, no system call. The reference for the batch run. */
+/* step.c - one sample through libm, in real time: no allocation, no lock, no system call. The reference for
+ * the batch run. */
 #include <math.h>
 #include <string.h>
 
@@ -13,7 +14,8 @@ size_t mcp_program_work(const mcp_program *p)
 static void rbf_step(const mcp_net *net, const double *theta, const double *f, double *out)
 {
     int           n = net->units[0], D = net->features;
-    const double *centre = theta + (size_t)net->outputs * (size_t)n, *lengths = centre + (size_t)n * (size_t)D;
+    const double *centre = theta + (size_t)net->outputs * (size_t)n,
+                 *lengths = centre + (size_t)n * (size_t)D;
     double        inverse[MCP_NET_FEATURES];
     for (int d = 0; d < D; d++) inverse[d] = exp(-lengths[d]);
     for (int k = 0; k < net->outputs; k++) out[k] = 0.0;
@@ -51,7 +53,8 @@ static void mlp_step(const mcp_net *net, const double *W, const double *f, doubl
 }
 
 /* Every register's value in work[register]; outputs of nets in the rows behind. */
-static void evaluate(const mcp_program *p, const double *theta, int first, const double *in, const double *mem, double *work)
+static void evaluate(const mcp_program *p, const double *theta, int first, const double *in,
+                     const double *mem, double *work)
 {
     double *row = work + p->regs, *side = row + p->rows;
     for (int r = 0; r < p->regs; r++) {
@@ -68,7 +71,8 @@ static void evaluate(const mcp_program *p, const double *theta, int first, const
         } else if (s->op == OP_NET) {
             const mcp_net_code *net = &p->net[s->a];
             for (int d = 0; d < net->net.features; d++) side[d] = work[net->feature[first][d]];
-            if (net->net.kind == MCP_NET_RBF) rbf_step(&net->net, theta + net->theta, side, row + net->out_row);
+            if (net->net.kind == MCP_NET_RBF)
+                rbf_step(&net->net, theta + net->theta, side, row + net->out_row);
             else mlp_step(&net->net, theta + net->theta, side, row + net->out_row, side + MCP_NET_FEATURES);
             for (int r = s->r; r < p->regs; r++)
                 if (p->reg[r].op == OP_NET && p->reg[r].index == s->a) work[r] = row[p->reg[r].row];
@@ -78,7 +82,8 @@ static void evaluate(const mcp_program *p, const double *theta, int first, const
     }
 }
 
-void mcp_program_step(const mcp_program *p, const double *theta, int first, const double *in, double *mem, double *out, double *work)
+void mcp_program_step(const mcp_program *p, const double *theta, int first, const double *in, double *mem,
+                      double *out, double *work)
 {
     first = first != 0;
     evaluate(p, theta, first, in, mem, work);
@@ -96,8 +101,8 @@ int mcp_program_net_features(const mcp_program *p, int node)
     return p->net[node].net.features;
 }
 
-void mcp_program_net_inputs(const mcp_program *p, int node, const double *theta, int first, const double *in, const double *mem,
-                            double *features, double *work)
+void mcp_program_net_inputs(const mcp_program *p, int node, const double *theta, int first, const double *in,
+                            const double *mem, double *features, double *work)
 {
     first = first != 0;
     memset(work, 0, sizeof(double) * mcp_program_work(p));

@@ -22,8 +22,8 @@ static void place(const mcp_parser *p, size_t at, char *out, size_t size)
     else if (p->where.file && p->where.line > 0)
         snprintf(out, size, "%s:%d: %s, column %d", p->where.file, p->where.line, p->what, (int)at + 1);
     else
-        snprintf(out, size, "%s%s%s, column %d", p->where.file ? p->where.file : "", p->where.file ? ": " : "", p->what,
-                 base + (int)column);
+        snprintf(out, size, "%s%s%s, column %d", p->where.file ? p->where.file : "",
+                 p->where.file ? ": " : "", p->what, base + (int)column);
 }
 
 MCP_PRINTF(3, 4) int mcp_parser_fail(mcp_parser *p, size_t at, const char *fmt, ...)
@@ -79,7 +79,9 @@ static void scan_number(mcp_parser *p)
     if (point) *point = localeconv()->decimal_point[0];
     p->number = strtod(copy, NULL);
     if (!isfinite(p->number)) mcp_parser_fail(p, p->at, "%.*s is larger than any number", (int)n, s);
-    else if (is_letter(s[n])) mcp_parser_fail(p, p->end, "missing operator after %.*s: write %.*s*%c..", (int)n, s, (int)n, s, s[n]);
+    else if (is_letter(s[n]))
+        mcp_parser_fail(p, p->end, "missing operator after %.*s: write %.*s*%c..", (int)n, s, (int)n, s,
+                        s[n]);
 }
 
 void mcp_parser_next(mcp_parser *p)
@@ -104,7 +106,10 @@ void mcp_parser_next(mcp_parser *p)
     } else if (c == '=') {
         mcp_parser_fail(p, p->at, "'=' is not an operator: write == to compare");
     } else if (c == '&' || c == '|' || c == '!') {
-        mcp_parser_fail(p, p->at, "'%c' is not an operator: write %s", c, c == '&' ? "and" : c == '|' ? "or" : "not");
+        mcp_parser_fail(p, p->at, "'%c' is not an operator: write %s", c,
+                        c == '&'   ? "and"
+                        : c == '|' ? "or"
+                                   : "not");
     } else if ((unsigned char)c < 32 || (unsigned char)c > 126) {
         mcp_parser_fail(p, p->at, "character code %d is not part of an expression", (unsigned char)c);
     } else {
@@ -115,7 +120,8 @@ void mcp_parser_next(mcp_parser *p)
 int mcp_parser_is(const mcp_parser *p, const char *word)
 {
     size_t n = strlen(word);
-    return (p->kind == T_SIGN || p->kind == T_NAME) && p->end - p->at == n && !memcmp(p->text + p->at, word, n);
+    return (p->kind == T_SIGN || p->kind == T_NAME) && p->end - p->at == n &&
+           !memcmp(p->text + p->at, word, n);
 }
 
 int mcp_parser_accept(mcp_parser *p, const char *word)
@@ -135,5 +141,6 @@ const char *mcp_parser_found(const mcp_parser *p, char *out, size_t size)
 void mcp_parser_expect(mcp_parser *p, const char *word)
 {
     char f[64];
-    if (!mcp_parser_accept(p, word)) mcp_parser_fail(p, p->at, "expected '%s', found %s", word, mcp_parser_found(p, f, sizeof f));
+    if (!mcp_parser_accept(p, word))
+        mcp_parser_fail(p, p->at, "expected '%s', found %s", word, mcp_parser_found(p, f, sizeof f));
 }

@@ -1,5 +1,5 @@
-/* value.c - one operation on one sample, through libm. Truth is 1 and 0; what is not 0 counts as true. min and max hand
- * NaN on; a comparison with NaN is false (!= is true). */
+/* value.c - one operation on one sample, through libm. Truth is 1 and 0; what is not 0 counts as true. min
+ * and max hand NaN on; a comparison with NaN is false (!= is true). */
 #include <math.h>
 
 #include "program/graph.h"
@@ -45,13 +45,15 @@ double mcp_op_value(mcp_op op, double a, double b)
 const char *mcp_op_word(mcp_op op)
 {
     static const char *const words[OP_COUNT] = {
-        [OP_CONST] = "constant", [OP_INPUT] = "input", [OP_MEMORY] = "memory", [OP_PARAM] = "param", [OP_NET] = "net",
-        [OP_ADD] = "+", [OP_SUB] = "-", [OP_MUL] = "*", [OP_DIV] = "/", [OP_POW] = "^", [OP_ATAN2] = "atan2",
-        [OP_MIN] = "min", [OP_MAX] = "max", [OP_LT] = "<", [OP_LE] = "<=", [OP_EQ] = "==", [OP_NE] = "!=",
-        [OP_AND] = "and", [OP_OR] = "or", [OP_NEG] = "-", [OP_NOT] = "not", [OP_ABS] = "abs", [OP_SIGN] = "sign",
-        [OP_SQRT] = "sqrt", [OP_EXP] = "exp", [OP_LOG] = "log", [OP_SIN] = "sin", [OP_COS] = "cos", [OP_TAN] = "tan",
-        [OP_ASIN] = "asin", [OP_ACOS] = "acos", [OP_ATAN] = "atan", [OP_SINH] = "sinh", [OP_COSH] = "cosh",
-        [OP_TANH] = "tanh", [OP_SIGMOID] = "sigmoid",
+        [OP_CONST] = "constant", [OP_INPUT] = "input", [OP_MEMORY] = "memory", [OP_PARAM] = "param",
+        [OP_NET] = "net",        [OP_ADD] = "+",       [OP_SUB] = "-",         [OP_MUL] = "*",
+        [OP_DIV] = "/",          [OP_POW] = "^",       [OP_ATAN2] = "atan2",   [OP_MIN] = "min",
+        [OP_MAX] = "max",        [OP_LT] = "<",        [OP_LE] = "<=",         [OP_EQ] = "==",
+        [OP_NE] = "!=",          [OP_AND] = "and",     [OP_OR] = "or",         [OP_NEG] = "-",
+        [OP_NOT] = "not",        [OP_ABS] = "abs",     [OP_SIGN] = "sign",     [OP_SQRT] = "sqrt",
+        [OP_EXP] = "exp",        [OP_LOG] = "log",     [OP_SIN] = "sin",       [OP_COS] = "cos",
+        [OP_TAN] = "tan",        [OP_ASIN] = "asin",   [OP_ACOS] = "acos",     [OP_ATAN] = "atan",
+        [OP_SINH] = "sinh",      [OP_COSH] = "cosh",   [OP_TANH] = "tanh",     [OP_SIGMOID] = "sigmoid",
     };
     return words[op];
 }

@@ -1,6 +1,7 @@
 /* figure_runs.c - figures of many runs at once, as the paper draws them:
  *
- *   runs    one policy, 400 times: on the particles of its model (left) and on the plant (right), a row per state
+ *   runs    one policy, 400 times: on the particles of its model (left) and on the plant (right), a row per
+ *     state
  *   plane   the first two measured states against each other, ten runs on the plant, their ends marked
  *   trials  every trial up to the first success, a row per state
  *
@@ -15,8 +16,8 @@
 
 enum { RUNS = 400, PLANE_RUNS = 10 };
 
-/* Trajectories of one policy: states [runs][samples + 1][nx]; the last sample of each is NaN, and so is what a run that ended
- * early did not see. */
+/* Trajectories of one policy: states [runs][samples + 1][nx]; the last sample of each is NaN, and so is what
+ * a run that ended early did not see. */
 typedef struct {
     int     runs, samples, nx, successes;
     double *x, *t;  /* states, and the time of each row */
@@ -37,7 +38,8 @@ static mcp_status bundle_make(bundle *b, const mcp_system *s, int runs, mcp_erro
     b->x       = mcp_calloc(rows * (size_t)b->nx, sizeof *b->x);
     b->t       = mcp_calloc(rows, sizeof *b->t);
     b->success = mcp_calloc((size_t)runs, sizeof *b->success);
-    if (!b->x || !b->t || !b->success) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a figure of %d runs", runs);
+    if (!b->x || !b->t || !b->success)
+        return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a figure of %d runs", runs);
     for (size_t i = 0; i < rows * (size_t)b->nx; i++) b->x[i] = NAN;
     for (size_t i = 0; i < rows; i++) b->t[i] = s->ts * (double)(i % (size_t)(b->samples + 1));
     return MCP_OK;
@@ -54,14 +56,19 @@ static mcp_status on_plant(bundle *b, const mcp_run *r, const mcp_run_item *poli
     mcp_run_item it = {0};
     mcp_status   st = bundle_make(b, r->system, runs, err);
     if (st == MCP_OK && !mcp_plant_is_simulated(r->task))
-        st = mcp_fail(err, MCP_ERR_ARG, "%s: this figure runs the policy many times, and its plant is not a simulation; see mcpilco evaluate", r->folder);
+        st = mcp_fail(err, MCP_ERR_ARG,
+                      "%s: this figure runs the policy many times, and its plant is not a simulation; see "
+                      "mcpilco evaluate",
+                      r->folder);
     if (st == MCP_OK) st = mcp_plant_open(&plant, r->system, err);
     if (st == MCP_OK) st = mcp_trial_create(&it.trial, r->task, err);
     for (int k = 0; k < runs && st == MCP_OK; k++) {
         mcp_score score;
-        st = mcp_plant_run(plant, policy->theta, r->seed, (uint32_t)policy->info.number, (uint32_t)k + 1, NULL, NULL, it.trial, err);
+        st = mcp_plant_run(plant, policy->theta, r->seed, (uint32_t)policy->info.number, (uint32_t)k + 1,
+                           NULL, NULL, it.trial, err);
         double *x = st == MCP_OK ? mcp_run_outcome(&it) : NULL;
-        if (st == MCP_OK && !x) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a figure of %d runs", runs);
+        if (st == MCP_OK && !x)
+            st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a figure of %d runs", runs);
         if (st != MCP_OK) break;
         mcp_trial_score(r->system, it.trial, x, &score);
         memcpy(row(b, k, 0), x, (size_t)it.trial->samples * (size_t)b->nx * sizeof *x);
@@ -79,7 +86,11 @@ static mcp_status on_model(bundle *b, const mcp_run *r, const mcp_run_item *poli
     mcp_fit              *fit = NULL;
     mcp_particles        *p = NULL;
     mcp_status            st = bundle_make(b, r->system, runs, err);
-    mcp_particle_settings q = {.count = runs, .true_state = r->algorithm->true_state, .seed = r->seed, .trial = (uint32_t)policy->info.number, .set = 1};
+    mcp_particle_settings q = {.count = runs,
+                               .true_state = r->algorithm->true_state,
+                               .seed = r->seed,
+                               .trial = (uint32_t)policy->info.number,
+                               .set = 1};
     if (st == MCP_OK) st = mcp_pool_create(&pool, 0, err);
     if (st == MCP_OK) st = mcp_run_model(&fit, r, policy->info.number, pool, err);
     if (st == MCP_OK) {
@@ -90,7 +101,8 @@ static mcp_status on_model(bundle *b, const mcp_run *r, const mcp_run_item *poli
     for (int k = 0; k < runs && st == MCP_OK; k++) {
         b->successes += b->success[k];
         for (int t = 0; t < p->samples; t++)
-            memcpy(row(b, k, t), p->states + ((size_t)t * (size_t)runs + (size_t)k) * (size_t)b->nx, (size_t)b->nx * sizeof(double));
+            memcpy(row(b, k, t), p->states + ((size_t)t * (size_t)runs + (size_t)k) * (size_t)b->nx,
+                   (size_t)b->nx * sizeof(double));
     }
     mcp_particles_free(p);
     mcp_fit_free(fit);
@@ -120,7 +132,9 @@ static void draw_bundle(mcp_plot *p, const bundle *b, int state)
 {
     int good = b->successes * (b->samples + 1), all = b->runs * (b->samples + 1);
     mcp_plot_line(p, good, b->t, b->x + state, b->nx, MCP_C1, NULL)->weight = 0.5;
-    mcp_plot_line(p, all - good, b->t + good, b->x + (size_t)good * (size_t)b->nx + state, b->nx, MCP_C2, NULL)->weight = 0.8;
+    mcp_plot_line(p, all - good, b->t + good, b->x + (size_t)good * (size_t)b->nx + state, b->nx, MCP_C2,
+                  NULL)
+        ->weight = 0.8;
 }
 
 /* Both columns share their axes. */
@@ -146,8 +160,8 @@ mcp_status mcp_figure_runs(mcp_panels *out, const mcp_run *r, const mcp_run_item
         for (int c = 0; c < 2; c++) {
             char     label[96], title[200];
             mcp_plot p;
-            snprintf(title, sizeof title, "%s, %d %s, %d succeed", mcp_state_label(r, k, label, sizeof label), side[c].runs,
-                     c ? "runs on the plant" : "particles of the model", side[c].successes);
+            snprintf(title, sizeof title, "%s, %d %s, %d succeed", mcp_state_label(r, k, label, sizeof label),
+                     side[c].runs, c ? "runs on the plant" : "particles of the model", side[c].successes);
             mcp_plot_init(&p, 0, 0, title, "s", NULL);
             if (low < high) p.y0 = low - 0.05 * (high - low), p.y1 = high + 0.05 * (high - low);
             draw_bundle(&p, &side[c], k);
@@ -162,11 +176,15 @@ mcp_status mcp_figure_runs(mcp_panels *out, const mcp_run *r, const mcp_run_item
 mcp_status mcp_figure_plane(mcp_panels *out, const mcp_run *r, const mcp_run_item *it, mcp_error *err)
 {
     bundle b = {0};
-    if (r->task->ny < 2) return mcp_fail(err, MCP_ERR_ARG, "a figure in the plane needs two measured states; task %s has %d", r->task->name, r->task->ny);
+    if (r->task->ny < 2)
+        return mcp_fail(err, MCP_ERR_ARG, "a figure in the plane needs two measured states; task %s has %d",
+                        r->task->name, r->task->ny);
     int        at[2] = {r->task->measured[0].state, r->task->measured[1].state};
     mcp_status st = on_plant(&b, r, it, PLANE_RUNS, err);
-    double    *flat = mcp_calloc((size_t)PLANE_RUNS * (size_t)(r->system->steps + 2) + 2 * PLANE_RUNS, sizeof *flat);
-    if (st == MCP_OK && !flat) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a figure of %d runs", PLANE_RUNS);
+    double *flat =
+        mcp_calloc((size_t)PLANE_RUNS * (size_t)(r->system->steps + 2) + 2 * PLANE_RUNS, sizeof *flat);
+    if (st == MCP_OK && !flat)
+        st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a figure of %d runs", PLANE_RUNS);
     if (st == MCP_OK) {
         int      n = PLANE_RUNS * (b.samples + 1);
         double  *end = flat + n, *start = end + PLANE_RUNS;
@@ -181,7 +199,8 @@ mcp_status mcp_figure_plane(mcp_panels *out, const mcp_run *r, const mcp_run_ite
             start[k] = row(&b, k, 0)[at[0]], last[PLANE_RUNS + k] = row(&b, k, 0)[at[1]];
         }
         snprintf(title, sizeof title, "%d runs on the plant, %d succeed", b.runs, b.successes);
-        mcp_plot_init(&p, 0, 0, title, mcp_state_label(r, at[0], label[0], sizeof label[0]), mcp_state_label(r, at[1], label[1], sizeof label[1]));
+        mcp_plot_init(&p, 0, 0, title, mcp_state_label(r, at[0], label[0], sizeof label[0]),
+                      mcp_state_label(r, at[1], label[1], sizeof label[1]));
         mcp_plot_line(&p, n, flat, b.x + at[1], b.nx, MCP_C1, NULL)->weight = 1;
         if (last) {
             mcp_plot_points(&p, PLANE_RUNS, start, last + PLANE_RUNS, 1, MCP_FAINT, "start")->weight = 3;
@@ -205,7 +224,8 @@ mcp_status mcp_figure_trials(mcp_panels *out, const mcp_run *r, mcp_error *err)
     for (int i = 0; i < r->items && n < MOST && st == MCP_OK; i++) {
         if (r->item[i]->info.explored) continue;
         item[n] = i;
-        if (!(x[n] = mcp_run_outcome(r->item[i]))) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a figure of %d trials", r->items);
+        if (!(x[n] = mcp_run_outcome(r->item[i])))
+            st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a figure of %d trials", r->items);
         mcp_item_name(r->item[i], name[n], sizeof name[n]);
         n++;
         if (r->item[i]->info.success) break;
@@ -216,7 +236,9 @@ mcp_status mcp_figure_trials(mcp_panels *out, const mcp_run *r, mcp_error *err)
         mcp_plot_init(&p, 0, 0, mcp_state_label(r, k, label, sizeof label), "s", NULL);
         for (int i = 0; i < n; i++) {
             const mcp_trial *t = r->item[item[i]]->trial;
-            mcp_plot_line(&p, t->samples, t->t, x[i] + k, r->system->nx, (mcp_colour)(MCP_C1 + i % 6), name[i])->weight = i == n - 1 ? 2.2 : 1;
+            mcp_plot_line(&p, t->samples, t->t, x[i] + k, r->system->nx, (mcp_colour)(MCP_C1 + i % 6),
+                          name[i])
+                ->weight = i == n - 1 ? 2.2 : 1;
         }
         mcp_panel(out, &p, 0, k);
     }

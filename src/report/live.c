@@ -1,5 +1,5 @@
-/* live.c - server-sent events on the loopback. One thread, one poll loop; each browser is at its own place in the list of
- * messages, so a slow one only lags behind. */
+/* live.c - server-sent events on the loopback. One thread, one poll loop; each browser is at its own place in
+ * the list of messages, so a slow one only lags behind. */
 #include "report/live.h"
 
 #include <arpa/inet.h>
@@ -64,16 +64,20 @@ static mcp_status open_listener(mcp_live *l, const char *address, int anywhere, 
     struct sockaddr_in a = {.sin_family = AF_INET};
     socklen_t          size = sizeof a;
     if (!split_address(address, host, sizeof host, &port) || inet_pton(AF_INET, host, &a.sin_addr) != 1)
-        return mcp_fail(err, MCP_ERR_ARG, "--live %s: expected PORT or HOST:PORT, e.g. 8080 or 127.0.0.1:8080", address);
+        return mcp_fail(err, MCP_ERR_ARG,
+                        "--live %s: expected PORT or HOST:PORT, e.g. 8080 or 127.0.0.1:8080", address);
     if ((ntohl(a.sin_addr.s_addr) >> 24) != 127 && !anywhere)
-        return mcp_fail(err, MCP_ERR_ARG, "--live %s: %s is not this machine's loopback; anyone who reaches it could watch. "
-                                          "Use 127.0.0.1, or add --live-anywhere if that is wanted", address, host);
+        return mcp_fail(err, MCP_ERR_ARG,
+                        "--live %s: %s is not this machine's loopback; anyone who reaches it could watch. "
+                        "Use 127.0.0.1, or add --live-anywhere if that is wanted",
+                        address, host);
     a.sin_port  = htons((uint16_t)port);
     l->listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (l->listener < 0) return mcp_fail(err, MCP_ERR_IO, "--live: no socket: %s", strerror(errno));
     setsockopt(l->listener, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     if (bind(l->listener, (struct sockaddr *)&a, sizeof a) || listen(l->listener, 8))
-        return mcp_fail(err, MCP_ERR_IO, "--live %s: %s; choose another port (0 takes a free one)", address, strerror(errno));
+        return mcp_fail(err, MCP_ERR_IO, "--live %s: %s; choose another port (0 takes a free one)", address,
+                        strerror(errno));
     getsockname(l->listener, (struct sockaddr *)&a, &size);
     snprintf(l->url, sizeof l->url, "http://%s:%d/", host, ntohs(a.sin_port));
     return MCP_OK;
@@ -92,14 +96,18 @@ static void answer(mcp_live *l, client *c)
     mcp_text t = {0};
     if (!strncmp(c->request, "GET /events ", 12)) {
         c->events = 1;
-        mcp_text_add(&t, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: no-store\r\n\r\nretry: 2000\n\n");
+        mcp_text_add(&t, "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nCache-Control: "
+                         "no-store\r\n\r\nretry: 2000\n\n");
     } else if (!strncmp(c->request, "GET / ", 6)) {
         c->finished = 1;
-        mcp_text_add(&t, "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\n\r\n");
+        mcp_text_add(
+            &t, "HTTP/1.1 200 OK\r\nContent-Type: text/html; charset=utf-8\r\nConnection: close\r\n\r\n");
         mcp_live_page(&t, l->title);
     } else {
         c->finished = 1;
-        mcp_text_add(&t, "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nnothing here\n");
+        mcp_text_add(
+            &t,
+            "HTTP/1.1 404 Not Found\r\nContent-Type: text/plain\r\nConnection: close\r\n\r\nnothing here\n");
     }
     c->length = t.length;
     c->sent   = 0;
@@ -131,7 +139,8 @@ static void gather(mcp_live *l, client *c)
 {
     mcp_text t = {0};
     pthread_mutex_lock(&l->lock);
-    for (; c->next < l->messages && t.length < 65536; c->next++) mcp_text_add(&t, "data: %s\n\n", l->message[c->next]);
+    for (; c->next < l->messages && t.length < 65536; c->next++)
+        mcp_text_add(&t, "data: %s\n\n", l->message[c->next]);
     pthread_mutex_unlock(&l->lock);
     if (!t.length) return;
     c->length = t.length;
@@ -170,7 +179,9 @@ static void welcome(mcp_live *l)
 static int all_served(mcp_live *l)
 {
     for (int i = 0; i < CLIENTS; i++)
-        if (l->client[i].fd >= 0 && l->client[i].events && (l->client[i].send || l->client[i].next < l->messages)) return 0;
+        if (l->client[i].fd >= 0 && l->client[i].events &&
+            (l->client[i].send || l->client[i].next < l->messages))
+            return 0;
     return 1;
 }
 
@@ -178,13 +189,16 @@ static void *serve(void *context)
 {
     mcp_live *l = context;
     for (int left = 1000 / STEP_MS; left > 0;) {
-        struct pollfd p[CLIENTS + 2] = {{.fd = l->listener, .events = POLLIN}, {.fd = l->wake[0], .events = POLLIN}};
+        struct pollfd p[CLIENTS + 2] = {{.fd = l->listener, .events = POLLIN},
+                                        {.fd = l->wake[0], .events = POLLIN}};
         pthread_mutex_lock(&l->lock);
         int messages = l->messages;
         pthread_mutex_unlock(&l->lock);
         for (int i = 0; i < CLIENTS; i++) {
             client *c = &l->client[i];
-            p[i + 2]  = (struct pollfd){.fd = c->fd, .events = (short)(POLLIN | (c->send || (c->events && c->next < messages) ? POLLOUT : 0))};
+            p[i + 2] = (struct pollfd){
+                .fd = c->fd,
+                .events = (short)(POLLIN | (c->send || (c->events && c->next < messages) ? POLLOUT : 0))};
         }
         poll(p, CLIENTS + 2, STEP_MS);
         if (p[1].revents) {
@@ -205,7 +219,8 @@ static void *serve(void *context)
     return NULL;
 }
 
-mcp_status mcp_live_start(mcp_live **out, const char *address, int anywhere, const char *title, mcp_error *err)
+mcp_status mcp_live_start(mcp_live **out, const char *address, int anywhere, const char *title,
+                          mcp_error *err)
 {
     *out        = NULL;
     mcp_live *l = mcp_calloc(1, sizeof *l);

@@ -1,5 +1,5 @@
-/* live.h - a page that shows a run as it goes, by server-sent events, on a thread of its own. Pushing only appends to a
- * list under a lock: no browser, slow or gone, holds the learning up. */
+/* live.h - a page that shows a run as it goes, by server-sent events, on a thread of its own. Pushing only
+ * appends to a list under a lock: no browser, slow or gone, holds the learning up. */
 #ifndef MCP_LIVE_H
 #define MCP_LIVE_H
 
@@ -7,11 +7,14 @@
 
 typedef struct mcp_live mcp_live;
 
-/* address: "PORT" or "HOST:PORT"; port 0 takes a free one. Anything but the loopback is refused unless anywhere != 0. */
-mcp_status mcp_live_start(mcp_live **out, const char *address, int anywhere, const char *title, mcp_error *err);
+/* address: "PORT" or "HOST:PORT"; port 0 takes a free one. Anything but the loopback is refused unless
+ * anywhere != 0. */
+mcp_status mcp_live_start(mcp_live **out, const char *address, int anywhere, const char *title,
+                          mcp_error *err);
 /* "http://127.0.0.1:8080/" */
 const char *mcp_live_url(const mcp_live *l);
-/* One message, a JSON text on one line (without newline); a browser that comes later gets all messages so far. */
+/* One message, a JSON text on one line (without newline); a browser that comes later gets all messages so
+ * far. */
 void mcp_live_push(mcp_live *l, const char *json);
 /* Gives browsers that keep up the last messages (at most a second), then ends the thread. NULL is fine. */
 void mcp_live_stop(mcp_live *l);

@@ -1,4 +1,5 @@
-/* page.h - the frame of a report: one self-contained HTML file, readable without JavaScript, light and dark, printable. */
+/* page.h - the frame of a report: one self-contained HTML file, readable without JavaScript, light and dark,
+ * printable. */
 #ifndef MCP_PAGE_H
 #define MCP_PAGE_H
 

@@ -25,7 +25,8 @@ void mcp_model_check_free(mcp_model_check *m);
 /* Root mean square of what the observer got wrong, per state, against the truth (or the smoothed state). */
 typedef struct {
     int    known; /* 1: against the truth, 2: against the smoothed state, 0: neither */
-    double observed[MCP_MAX_STATE], smoothed[MCP_MAX_STATE], spread[MCP_MAX_STATE]; /* NaN: unknown; spread: of the signal */
+    double observed[MCP_MAX_STATE], smoothed[MCP_MAX_STATE],
+        spread[MCP_MAX_STATE]; /* NaN: unknown; spread: of the signal */
 } mcp_observer_check;
 void mcp_observer_check_make(mcp_observer_check *o, const mcp_run *r, const mcp_run_item *it);
 
@@ -34,18 +35,21 @@ void mcp_report_trials(mcp_text *out, const mcp_run *r);
 void mcp_report_model(mcp_text *out, const mcp_run *r, const mcp_model_check *m);
 void mcp_report_observer(mcp_text *out, const mcp_run *r, const mcp_observer_check *o);
 void mcp_report_forecast(mcp_text *out, const mcp_run *r);
-void mcp_report_diagnosis(mcp_text *out, const mcp_run *r, const mcp_model_check *m, const mcp_observer_check *o);
+void mcp_report_diagnosis(mcp_text *out, const mcp_run *r, const mcp_model_check *m,
+                          const mcp_observer_check *o);
 void mcp_report_animation(mcp_text *out, const mcp_run *r);
 
 /* Single charts, used on the page and as figures. */
 void mcp_chart_state(mcp_plot *p, const mcp_run *r, const mcp_run_item *it, int state);
 void mcp_chart_input(mcp_plot *p, const mcp_run *r, const mcp_run_item *it, int input);
-/* Returns 0, with the reason in why, when the history cannot be read; table must outlive the plot, then mcp_csv_free. */
+/* Returns 0, with the reason in why, when the history cannot be read; table must outlive the plot, then
+ * mcp_csv_free. */
 struct mcp_chart_history {
     void   *table;
     double *step, *cost;
 };
-int  mcp_chart_history_load(struct mcp_chart_history *h, mcp_plot *p, const mcp_run_item *it, char *why, size_t size);
+int mcp_chart_history_load(struct mcp_chart_history *h, mcp_plot *p, const mcp_run_item *it, char *why,
+                           size_t size);
 void mcp_chart_history_free(struct mcp_chart_history *h);
 void mcp_chart_model(mcp_plot *p, const mcp_run *r, const mcp_model_check *m, int gp);
 void mcp_chart_observer(mcp_plot *p, const mcp_run *r, const mcp_run_item *it, int state, double *column);

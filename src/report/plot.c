@@ -7,12 +7,15 @@
 
 static const char *const class_of[] = {"ink", "c1", "c2", "c3", "c4", "c5", "c6", "faint"};
 /* Converters to PDF and PNG know no CSS variables: a stand-alone figure has plain colours. */
-static const char *const colour_of[] = {"#222222", "#2463b0", "#c8501e", "#1f8a5b", "#8a4fb5", "#b8860b", "#c0326b", "#b5b5b5"};
+static const char *const colour_of[] = {"#222222", "#2463b0", "#c8501e", "#1f8a5b",
+                                        "#8a4fb5", "#b8860b", "#c0326b", "#b5b5b5"};
 static const char standalone_style[] =
     "<style>text{font:11px sans-serif;fill:#333}.t{font-weight:600;font-size:12px}.grid{stroke:#e4e4e4}"
-    ".axis{stroke:#999}.m{paint-order:stroke;stroke:#fff;stroke-width:3px}</style><rect width='100%' height='100%' fill='#fff'/>";
+    ".axis{stroke:#999}.m{paint-order:stroke;stroke:#fff;stroke-width:3px}</style><rect width='100%' "
+    "height='100%' fill='#fff'/>";
 
-void mcp_plot_init(mcp_plot *p, double width, double height, const char *title, const char *x_label, const char *y_label)
+void mcp_plot_init(mcp_plot *p, double width, double height, const char *title, const char *x_label,
+                   const char *y_label)
 {
     memset(p, 0, sizeof *p);
     p->width   = width;
@@ -41,7 +44,8 @@ static mcp_item *add(mcp_plot *p, mcp_item_kind kind, int n, const double *x, mc
     return it;
 }
 
-mcp_item *mcp_plot_line(mcp_plot *p, int n, const double *x, const double *y, int stride, mcp_colour c, const char *label)
+mcp_item *mcp_plot_line(mcp_plot *p, int n, const double *x, const double *y, int stride, mcp_colour c,
+                        const char *label)
 {
     mcp_item *it = add(p, MCP_ITEM_LINE, n, x, c, label);
     it->y        = y;
@@ -49,8 +53,8 @@ mcp_item *mcp_plot_line(mcp_plot *p, int n, const double *x, const double *y, in
     return it;
 }
 
-mcp_item *mcp_plot_band(mcp_plot *p, int n, const double *x, const double *low, const double *high, int stride,
-                        mcp_colour c, const char *label)
+mcp_item *mcp_plot_band(mcp_plot *p, int n, const double *x, const double *low, const double *high,
+                        int stride, mcp_colour c, const char *label)
 {
     mcp_item *it = add(p, MCP_ITEM_BAND, n, x, c, label);
     it->low      = low;
@@ -59,14 +63,16 @@ mcp_item *mcp_plot_band(mcp_plot *p, int n, const double *x, const double *low, 
     return it;
 }
 
-mcp_item *mcp_plot_points(mcp_plot *p, int n, const double *x, const double *y, int stride, mcp_colour c, const char *label)
+mcp_item *mcp_plot_points(mcp_plot *p, int n, const double *x, const double *y, int stride, mcp_colour c,
+                          const char *label)
 {
     mcp_item *it = mcp_plot_line(p, n, x, y, stride, c, label);
     it->kind     = MCP_ITEM_POINTS;
     return it;
 }
 
-mcp_item *mcp_plot_bars(mcp_plot *p, int n, const double *x, const double *y, double width, mcp_colour c, const char *label)
+mcp_item *mcp_plot_bars(mcp_plot *p, int n, const double *x, const double *y, double width, mcp_colour c,
+                        const char *label)
 {
     mcp_item *it = mcp_plot_line(p, n, x, y, 1, c, label);
     it->kind     = MCP_ITEM_BARS;
@@ -74,8 +80,8 @@ mcp_item *mcp_plot_bars(mcp_plot *p, int n, const double *x, const double *y, do
     return it;
 }
 
-mcp_item *mcp_plot_ranges(mcp_plot *p, int n, const double *x, const double *low, const double *high, mcp_colour c,
-                          const char *label)
+mcp_item *mcp_plot_ranges(mcp_plot *p, int n, const double *x, const double *low, const double *high,
+                          mcp_colour c, const char *label)
 {
     mcp_item *it = mcp_plot_band(p, n, x, low, high, 1, c, label);
     it->kind     = MCP_ITEM_RANGE;
@@ -169,7 +175,10 @@ static void find_ranges(const mcp_plot *p, frame *f)
     f->log_y = p->log_y;
 }
 
-static double px(const frame *f, double x) { return f->left + (x - f->x0) / (f->x1 - f->x0) * (f->right - f->left); }
+static double px(const frame *f, double x)
+{
+    return f->left + (x - f->x0) / (f->x1 - f->x0) * (f->right - f->left);
+}
 static double py(const frame *f, double y)
 {
     if (f->log_y) y = log10(fmax(y, 1e-12));
@@ -206,7 +215,8 @@ static void axes(const mcp_plot *p, const frame *f, mcp_text *out)
         mcp_text_add(out, "<path class='grid' d='M%.1f %.1fH%.1f'/>", f->left, y, f->right);
         label(out, " text-anchor='end'", f->left - 5, y + 4, text);
     }
-    mcp_text_add(out, "<path class='axis' fill='none' d='M%.1f %.1fV%.1fH%.1f'/>", f->left, f->top, f->bottom, f->right);
+    mcp_text_add(out, "<path class='axis' fill='none' d='M%.1f %.1fV%.1fH%.1f'/>", f->left, f->top, f->bottom,
+                 f->right);
     if (p->title) label(out, " class='t'", 4, 13, p->title);
     if (p->x_label) label(out, " text-anchor='end'", f->right, f->bottom + 28, p->x_label);
     if (p->y_label) {
@@ -227,7 +237,8 @@ static void paint(const mcp_plot *p, const mcp_item *it, mcp_text *out, int fill
 static void draw_line(const mcp_plot *p, const frame *f, const mcp_item *it, mcp_text *out)
 {
     int pen = 0;
-    mcp_text_add(out, "<path stroke-width='%.2g'%s", it->weight > 0 ? it->weight : 1.6, it->dashed ? " stroke-dasharray='5 3'" : "");
+    mcp_text_add(out, "<path stroke-width='%.2g'%s", it->weight > 0 ? it->weight : 1.6,
+                 it->dashed ? " stroke-dasharray='5 3'" : "");
     paint(p, it, out, 0, 1);
     mcp_text_add(out, " d='");
     for (int k = 0; k < it->n; k++) {
@@ -259,15 +270,18 @@ static void draw_marks(const mcp_plot *p, const frame *f, const mcp_item *it, mc
         double x = px(f, it->x[k]), half = it->at / 2 / (f->x1 - f->x0) * (f->right - f->left);
         size_t j = (size_t)k * (size_t)it->stride;
         if (it->kind == MCP_ITEM_POINTS && isfinite(it->y[j])) {
-            mcp_text_add(out, "<circle cx='%.1f' cy='%.1f' r='%.2g'", x, py(f, it->y[j]), it->weight > 0 ? it->weight : 2.2);
+            mcp_text_add(out, "<circle cx='%.1f' cy='%.1f' r='%.2g'", x, py(f, it->y[j]),
+                         it->weight > 0 ? it->weight : 2.2);
             paint(p, it, out, 1, 1);
         } else if (it->kind == MCP_ITEM_BARS && isfinite(it->y[j])) {
             double a = py(f, it->y[j]), b = py(f, 0);
-            mcp_text_add(out, "<rect x='%.1f' y='%.1f' width='%.1f' height='%.1f'", x - half, fmin(a, b), 2 * half, fabs(b - a));
+            mcp_text_add(out, "<rect x='%.1f' y='%.1f' width='%.1f' height='%.1f'", x - half, fmin(a, b),
+                         2 * half, fabs(b - a));
             paint(p, it, out, 1, 0.8);
         } else if (it->kind == MCP_ITEM_RANGE && isfinite(it->low[j]) && isfinite(it->high[j])) {
             double a = py(f, it->low[j]), b = py(f, it->high[j]);
-            mcp_text_add(out, "<path stroke-width='1.4' d='M%.1f %.1fV%.1fM%.1f %.1fh8M%.1f %.1fh8'", x, a, b, x - 4, a, x - 4, b);
+            mcp_text_add(out, "<path stroke-width='1.4' d='M%.1f %.1fV%.1fM%.1f %.1fh8M%.1f %.1fh8'", x, a, b,
+                         x - 4, a, x - 4, b);
             paint(p, it, out, 0, 1);
         } else continue;
         mcp_text_add(out, "/>");
@@ -279,7 +293,8 @@ static void draw_rule(const mcp_plot *p, const frame *f, const mcp_item *it, mcp
     int    vertical = it->kind == MCP_ITEM_VLINE;
     double at       = vertical ? px(f, it->at) : py(f, it->at);
     if (vertical && (it->at < f->x0 || it->at > f->x1)) return;
-    if (vertical) mcp_text_add(out, "<path stroke-dasharray='3 3' d='M%.1f %.1fV%.1f'", at, f->top, f->bottom);
+    if (vertical)
+        mcp_text_add(out, "<path stroke-dasharray='3 3' d='M%.1f %.1fV%.1f'", at, f->top, f->bottom);
     else mcp_text_add(out, "<path stroke-dasharray='3 3' d='M%.1f %.1fH%.1f'", f->left, at, f->right);
     paint(p, it, out, 0, 1);
     mcp_text_add(out, "/>");
@@ -292,12 +307,17 @@ static void rule_labels(const mcp_plot *p, const frame *f, mcp_text *out)
         const mcp_item *it = &p->item[i];
         if (!it->label) continue;
         double x = px(f, it->at), y = py(f, it->at);
-        if (it->kind == MCP_ITEM_VLINE && it->at >= f->x0 && it->at <= f->x1) label(out, " class='m'", x + 3, f->top + 10, it->label);
-        if (it->kind == MCP_ITEM_HLINE) label(out, " class='m'", f->left + 4, y - 12 < f->top ? y + 11 : y - 3, it->label);
+        if (it->kind == MCP_ITEM_VLINE && it->at >= f->x0 && it->at <= f->x1)
+            label(out, " class='m'", x + 3, f->top + 10, it->label);
+        if (it->kind == MCP_ITEM_HLINE)
+            label(out, " class='m'", f->left + 4, y - 12 < f->top ? y + 11 : y - 3, it->label);
     }
 }
 
-static int in_legend(const mcp_item *it) { return it->label && it->kind != MCP_ITEM_VLINE && it->kind != MCP_ITEM_HLINE; }
+static int in_legend(const mcp_item *it)
+{
+    return it->label && it->kind != MCP_ITEM_VLINE && it->kind != MCP_ITEM_HLINE;
+}
 
 /* Legend entries in a row above the frame, right-aligned; widths are estimates from the letter count. */
 static void legend(const mcp_plot *p, const frame *f, mcp_text *out)
@@ -310,7 +330,8 @@ static void legend(const mcp_plot *p, const frame *f, mcp_text *out)
         x -= 6.4 * (double)strlen(it->label) + 10;
         label(out, " class='k'", x + 4, f->top - 6, it->label);
         x -= 16;
-        mcp_text_add(out, "<rect x='%.1f' y='%.1f' width='14' height='%d' rx='1'", x + 2, f->top - (band ? 14 : 11), band ? 9 : 3);
+        mcp_text_add(out, "<rect x='%.1f' y='%.1f' width='14' height='%d' rx='1'", x + 2,
+                     f->top - (band ? 14 : 11), band ? 9 : 3);
         paint(p, it, out, 1, band ? 0.3 : 1);
         mcp_text_add(out, "/>");
     }
@@ -320,10 +341,14 @@ void mcp_plot_render(const mcp_plot *p, mcp_text *out)
 {
     int has_legend = 0;
     for (int i = 0; i < p->n; i++) has_legend |= in_legend(&p->item[i]);
-    frame f = {.left = p->y_label ? 62 : 48, .right = p->width - 16, .bottom = p->height - (p->x_label ? 34 : 20)};
+    frame f = {.left = p->y_label ? 62 : 48,
+               .right = p->width - 16,
+               .bottom = p->height - (p->x_label ? 34 : 20)};
     f.top   = (p->title ? 20 : 8) + (has_legend ? 16 : 0);
     find_ranges(p, &f);
-    mcp_text_add(out, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %g %g' width='%g' height='%g' role='img'", p->width, p->height, p->width, p->height);
+    mcp_text_add(
+        out, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %g %g' width='%g' height='%g' role='img'",
+        p->width, p->height, p->width, p->height);
     if (p->title) {
         mcp_text_add(out, " aria-label='");
         mcp_text_escaped(out, p->title);
@@ -332,7 +357,9 @@ void mcp_plot_render(const mcp_plot *p, mcp_text *out)
     mcp_text_add(out, ">%s", p->standalone ? standalone_style : "");
     axes(p, &f, out);
     /* nothing is drawn outside the frame: a nested viewport clips without needing page-wide unique names */
-    mcp_text_add(out, "<svg x='%.1f' y='%.1f' width='%.1f' height='%.1f' viewBox='%.1f %.1f %.1f %.1f'>", f.left, f.top, f.right - f.left, f.bottom - f.top, f.left, f.top, f.right - f.left, f.bottom - f.top);
+    mcp_text_add(out, "<svg x='%.1f' y='%.1f' width='%.1f' height='%.1f' viewBox='%.1f %.1f %.1f %.1f'>",
+                 f.left, f.top, f.right - f.left, f.bottom - f.top, f.left, f.top, f.right - f.left,
+                 f.bottom - f.top);
     for (int i = 0; i < p->n; i++) {
         const mcp_item *it = &p->item[i];
         if (it->kind == MCP_ITEM_LINE) draw_line(p, &f, it, out);

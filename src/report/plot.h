@@ -1,6 +1,6 @@
-/* plot.h - a chart as SVG text: collect series, then render. Colours are CSS classes, so one drawing serves the light page,
- * the dark page and print; a stand-alone figure carries plain colours. Series borrow the caller's arrays until rendered.
- * A NaN breaks a line. */
+/* plot.h - a chart as SVG text: collect series, then render. Colours are CSS classes, so one drawing serves
+ * the light page, the dark page and print; a stand-alone figure carries plain colours. Series borrow the
+ * caller's arrays until rendered. A NaN breaks a line. */
 #ifndef MCP_PLOT_H
 #define MCP_PLOT_H
 
@@ -10,7 +10,15 @@ enum { MCP_PLOT_ITEMS = 128, MCP_PLOT_TICKS = 12 };
 
 typedef enum { MCP_INK = 0, MCP_C1, MCP_C2, MCP_C3, MCP_C4, MCP_C5, MCP_C6, MCP_FAINT } mcp_colour;
 
-typedef enum { MCP_ITEM_LINE, MCP_ITEM_BAND, MCP_ITEM_POINTS, MCP_ITEM_BARS, MCP_ITEM_RANGE, MCP_ITEM_VLINE, MCP_ITEM_HLINE } mcp_item_kind;
+typedef enum {
+    MCP_ITEM_LINE,
+    MCP_ITEM_BAND,
+    MCP_ITEM_POINTS,
+    MCP_ITEM_BARS,
+    MCP_ITEM_RANGE,
+    MCP_ITEM_VLINE,
+    MCP_ITEM_HLINE
+} mcp_item_kind;
 
 typedef struct {
     mcp_item_kind kind;
@@ -35,13 +43,19 @@ typedef struct {
     mcp_item    item[MCP_PLOT_ITEMS];
 } mcp_plot;
 
-void mcp_plot_init(mcp_plot *p, double width, double height, const char *title, const char *x_label, const char *y_label);
+void mcp_plot_init(mcp_plot *p, double width, double height, const char *title, const char *x_label,
+                   const char *y_label);
 /* Each returns the item, so that weight or dashes can be set on it. */
-mcp_item *mcp_plot_line(mcp_plot *p, int n, const double *x, const double *y, int stride, mcp_colour c, const char *label);
-mcp_item *mcp_plot_band(mcp_plot *p, int n, const double *x, const double *low, const double *high, int stride, mcp_colour c, const char *label);
-mcp_item *mcp_plot_points(mcp_plot *p, int n, const double *x, const double *y, int stride, mcp_colour c, const char *label);
-mcp_item *mcp_plot_bars(mcp_plot *p, int n, const double *x, const double *y, double width, mcp_colour c, const char *label);
-mcp_item *mcp_plot_ranges(mcp_plot *p, int n, const double *x, const double *low, const double *high, mcp_colour c, const char *label);
+mcp_item *mcp_plot_line(mcp_plot *p, int n, const double *x, const double *y, int stride, mcp_colour c,
+                        const char *label);
+mcp_item *mcp_plot_band(mcp_plot *p, int n, const double *x, const double *low, const double *high,
+                        int stride, mcp_colour c, const char *label);
+mcp_item *mcp_plot_points(mcp_plot *p, int n, const double *x, const double *y, int stride, mcp_colour c,
+                          const char *label);
+mcp_item *mcp_plot_bars(mcp_plot *p, int n, const double *x, const double *y, double width, mcp_colour c,
+                        const char *label);
+mcp_item *mcp_plot_ranges(mcp_plot *p, int n, const double *x, const double *low, const double *high,
+                          mcp_colour c, const char *label);
 mcp_item *mcp_plot_vline(mcp_plot *p, double x, mcp_colour c, const char *label);
 mcp_item *mcp_plot_hline(mcp_plot *p, double y, mcp_colour c, const char *label);
 void      mcp_plot_render(const mcp_plot *p, mcp_text *out);

@@ -2,15 +2,16 @@
 #ifndef MCP_REPORT_H
 #define MCP_REPORT_H
 
-#include "learn/run.h"
+#include "learn/run_folder.h"
 #include "math/text.h"
 
-/* The page of a run folder, as HTML text. Missing or damaged parts are named on the page; only a folder without a readable
- * run.json and task is an error. *html: mcp_free it. */
+/* The page of a run folder, as HTML text. Missing or damaged parts are named on the page; only a folder
+ * without a readable run.json and task is an error. *html: mcp_free it. */
 mcp_status mcp_report_run(const char *folder, char **html, mcp_error *err);
 
-/* A figure of a run for a paper: stand-alone SVG. name: one of mcp_report_figures. number: policy trial, 0 = the last.
- * "runs" and "plane" run the policy on its plant, which must be a simulation; "trials" shows all trials up to the first success. */
+/* A figure of a run for a paper: stand-alone SVG. name: one of mcp_report_figures. number: policy trial, 0 =
+ * the last. "runs" and "plane" run the policy on its plant, which must be a simulation; "trials" shows all
+ * trials up to the first success. */
 mcp_status mcp_report_figure(const char *folder, const char *name, int number, char **svg, mcp_error *err);
 /* "trajectory, inputs, ...": for messages and help. */
 const char *mcp_report_figures(void);

@@ -1,5 +1,5 @@
-/* report_animation.c - the task's draw: section evaluated over trials and some particles: data for the player, and a strip of
- * frames for readers without JavaScript. */
+/* report_animation.c - the task's draw: section evaluated over trials and some particles: data for the
+ * player, and a strip of frames for readers without JavaScript. */
 #include <math.h>
 #include <string.h>
 
@@ -66,7 +66,8 @@ static mcp_status compile(scene *s, mcp_error *err)
     if (st == MCP_OK) st = mcp_builder_constant(b, "Ts", s->run->system->ts, err);
     for (int i = 0; i < t->nx && st == MCP_OK; i++) st = mcp_builder_input(b, t->state[i], err);
     for (int i = 0; i < t->constants.n && st == MCP_OK; i++)
-        st = mcp_builder_define(b, t->constants.item[i].name, t->constants.item[i].expr.text, t->constants.item[i].expr.at, err);
+        st = mcp_builder_define(b, t->constants.item[i].name, t->constants.item[i].expr.text,
+                                t->constants.item[i].expr.at, err);
     for (int i = 0; i < t->draws && st == MCP_OK; i++) st = add_shape(b, &t->draw[i], i, err);
     if (st == MCP_OK) st = mcp_builder_finish(b, &s->program, err);
     mcp_builder_free(b);
@@ -105,7 +106,7 @@ static void look(scene *s)
     const double *v = s->frame;
     for (int i = 0; i < s->run->task->draws; i++) {
         const shape_kind *k = kind_of(&s->run->task->draw[i]);
-        double            margin = k->count == 3 ? fabs(v[2]) : k->count == 5 ? 0.5 * fmax(fabs(v[2]), fabs(v[3])) : 0;
+        double margin = k->count == 3 ? fabs(v[2]) : k->count == 5 ? 0.5 * fmax(fabs(v[2]), fabs(v[3])) : 0;
         grow(s, v[0], v[1], margin);
         if (k->count == 4) grow(s, v[2], v[3], 0);
         v += k->count;
@@ -116,7 +117,8 @@ static void frame_text(mcp_text *out, scene *s, const double *state)
 {
     evaluate(s, state);
     mcp_text_add(out, "[");
-    for (int i = 0; i < s->count; i++) mcp_text_add(out, "%s%.4g", i ? "," : "", isfinite(s->frame[i]) ? s->frame[i] : 0.0);
+    for (int i = 0; i < s->count; i++)
+        mcp_text_add(out, "%s%.4g", i ? "," : "", isfinite(s->frame[i]) ? s->frame[i] : 0.0);
     mcp_text_add(out, "]");
 }
 
@@ -153,10 +155,15 @@ static void trial_text(mcp_text *out, scene *s, const mcp_run_item *it)
 
 static void shape_svg(mcp_text *out, const shape_kind *k, const double *v)
 {
-    if (k->count == 4) mcp_text_add(out, "<path class='ink s' stroke-width='.02' d='M%.3f %.3fL%.3f %.3f'/>", v[0], -v[1], v[2], -v[3]);
-    if (k->count == 3) mcp_text_add(out, "<circle class='c2 f' cx='%.3f' cy='%.3f' r='%.3f'/>", v[0], -v[1], fabs(v[2]));
+    if (k->count == 4)
+        mcp_text_add(out, "<path class='ink s' stroke-width='.02' d='M%.3f %.3fL%.3f %.3f'/>", v[0], -v[1],
+                     v[2], -v[3]);
+    if (k->count == 3)
+        mcp_text_add(out, "<circle class='c2 f' cx='%.3f' cy='%.3f' r='%.3f'/>", v[0], -v[1], fabs(v[2]));
     if (k->count == 5)
-        mcp_text_add(out, "<rect class='c1 s' stroke-width='.015' x='%.3f' y='%.3f' width='%.3f' height='%.3f' transform='rotate(%.1f %.3f %.3f)'/>",
+        mcp_text_add(out,
+                     "<rect class='c1 s' stroke-width='.015' x='%.3f' y='%.3f' width='%.3f' height='%.3f' "
+                     "transform='rotate(%.1f %.3f %.3f)'/>",
                      v[0] - v[2] / 2, -v[1] - v[3] / 2, v[2], v[3], -v[4] * 180 / acos(-1), v[0], -v[1]);
 }
 
@@ -165,11 +172,13 @@ static void strip(mcp_text *out, scene *s, const mcp_run_item *it)
 {
     double *real = mcp_run_outcome(it);
     if (!real) return;
-    mcp_text_add(out, "<div class='strip grid2' style='grid-template-columns:repeat(auto-fit,minmax(120px,1fr))'>");
+    mcp_text_add(
+        out, "<div class='strip grid2' style='grid-template-columns:repeat(auto-fit,minmax(120px,1fr))'>");
     for (int i = 0; i < STRIP; i++) {
         int sample = i * (it->trial->samples - 1) / (STRIP - 1);
         evaluate(s, real + (size_t)sample * (size_t)s->run->system->nx);
-        mcp_text_add(out, "<figure><svg viewBox='%.3f %.3f %.3f %.3f' width='130' height='110'>", s->view[0], -s->view[3], s->view[2] - s->view[0], s->view[3] - s->view[1]);
+        mcp_text_add(out, "<figure><svg viewBox='%.3f %.3f %.3f %.3f' width='130' height='110'>", s->view[0],
+                     -s->view[3], s->view[2] - s->view[0], s->view[3] - s->view[1]);
         const double *v = s->frame;
         for (int d = 0; d < s->run->task->draws; d++) {
             const shape_kind *k = kind_of(&s->run->task->draw[d]);
@@ -190,7 +199,8 @@ static void data_text(mcp_text *out, scene *s)
         if (i) mcp_text_add(&trials, ",");
         trial_text(&trials, s, s->run->item[i]);
     }
-    mcp_text_add(out, "<script type='application/json' id='animation-data'>{\"ts\":%.17g,\"shapes\":[", s->run->system->ts);
+    mcp_text_add(out, "<script type='application/json' id='animation-data'>{\"ts\":%.17g,\"shapes\":[",
+                 s->run->system->ts);
     for (int i = 0; i < s->run->task->draws; i++) {
         const mcp_task_draw *d = &s->run->task->draw[i];
         mcp_text_add(out, "%s{\"kind\":\"%s\",\"colour\":\"", i ? "," : "", d->kind);
@@ -211,7 +221,8 @@ void mcp_report_animation(mcp_text *out, const mcp_run *r)
     mcp_page_section(out, "animation", "Animation");
     if (compile(&s, &err) == MCP_OK) {
         data_text(out, &s);
-        mcp_text_add(out, "<p class='soft'>In colour the plant, in grey some of the particles that forecast it.</p>");
+        mcp_text_add(
+            out, "<p class='soft'>In colour the plant, in grey some of the particles that forecast it.</p>");
         mcp_page_player(out);
         strip(out, &s, r->item[r->items - 1]);
     } else {

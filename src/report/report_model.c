@@ -1,4 +1,5 @@
-/* report_model.c - can the model be trusted: one-step predictions of a trial it had not seen, and which features matter. */
+/* report_model.c - can the model be trusted: one-step predictions of a trial it had not seen, and which
+ * features matter. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,7 +13,8 @@ enum { WIDTH = 520, HEIGHT = 210, BINS = 25 };
 
 #define NINETY 1.6448536269514722 /* deviations that hold 90 % of a normal distribution */
 
-static mcp_status predict(mcp_model_check *m, const mcp_run *r, const mcp_run_item *it, const mcp_pairs *pairs, mcp_error *err)
+static mcp_status predict(mcp_model_check *m, const mcp_run *r, const mcp_run_item *it,
+                          const mcp_pairs *pairs, mcp_error *err)
 {
     size_t     n = (size_t)pairs->n, g = (size_t)r->system->ngp;
     double    *block = mcp_calloc(n + 5 * n * g + 2 * g + 1, sizeof *block);
@@ -29,7 +31,8 @@ static mcp_status predict(mcp_model_check *m, const mcp_run *r, const mcp_run_it
     m->n        = pairs->n;
     m->ngp      = r->system->ngp;
     memcpy(m->change, pairs->Y, n * g * sizeof *block);
-    for (size_t k = 0; k < n; k++) m->t[k] = it->trial->t[(size_t)it->states->first + (m->fit->first[0] ? 1 : 0) + k];
+    for (size_t k = 0; k < n; k++)
+        m->t[k] = it->trial->t[(size_t)it->states->first + (m->fit->first[0] ? 1 : 0) + k];
     for (size_t i = 0; i < g && st == MCP_OK; i++) {
         mcp_gp *gp = m->fit->gp[i];
         double *mean = m->mean + i * n, *std = m->std + i * n;
@@ -60,7 +63,9 @@ void mcp_model_check_make(mcp_model_check *m, const mcp_run *r, const mcp_run_it
              mcp_fit_pairs(&pairs, m->fit, 1, &it->trial, &it->states, &err) == MCP_OK && pairs->n > 0 &&
              predict(m, r, it, pairs, &err) == MCP_OK)
         m->known = 1;
-    else snprintf(m->why, sizeof m->why, "%.*s", (int)sizeof m->why - 1, err.text[0] ? err.text : "the trial is too short");
+    else
+        snprintf(m->why, sizeof m->why, "%.*s", (int)sizeof m->why - 1,
+                 err.text[0] ? err.text : "the trial is too short");
     mcp_pairs_free(pairs);
 }
 
@@ -121,13 +126,15 @@ static int feature_of(const char *name)
     return atoi(last + 1);
 }
 
-/* Spread over length-scale: how many length-scales the data spans along a feature; near 0, the feature does not matter. */
+/* Spread over length-scale: how many length-scales the data spans along a feature; near 0, the feature does
+ * not matter. */
 static void relevance(mcp_text *out, const mcp_run *r, const mcp_model_check *m, int gp)
 {
     const mcp_kernel *k = r->system->kernel[gp];
     const double     *hyper = mcp_gp_hyper(m->fit->gp[gp]);
     int               count = mcp_kernel_params(k);
-    mcp_text_add(out, "<details><summary>Hyper-parameters</summary><div class='wide'><table><thead><tr><th>Parameter</th><th>Feature</th><th>Value</th>"
+    mcp_text_add(out, "<details><summary>Hyper-parameters</summary><div "
+                      "class='wide'><table><thead><tr><th>Parameter</th><th>Feature</th><th>Value</th>"
                       "<th>Spread / length-scale</th></tr></thead><tbody>\n");
     for (int i = 0; i <= count; i++) {
         const char *name = i < count ? mcp_kernel_param_name(k, i) : "noise";
@@ -138,7 +145,8 @@ static void relevance(mcp_text *out, const mcp_run *r, const mcp_model_check *m,
         mcp_text_add(out, "</td><td>");
         if (f >= 0 && f < r->system->nf) mcp_text_escaped(out, r->system->feature_text[f]);
         mcp_text_add(out, "</td><td>%.4g</td><td>", value);
-        if (f >= 0 && f < r->system->nf && strstr(name, "lengthscale")) mcp_text_add(out, "%.3g", feature_spread(m->fit->pairs, f) / value);
+        if (f >= 0 && f < r->system->nf && strstr(name, "lengthscale"))
+            mcp_text_add(out, "%.3g", feature_spread(m->fit->pairs, f) / value);
         mcp_text_add(out, "</td></tr>\n");
     }
     mcp_text_add(out, "</tbody></table></div></details>\n");
@@ -151,14 +159,20 @@ void mcp_report_model(mcp_text *out, const mcp_run *r, const mcp_model_check *m)
         mcp_text_add(out, "<p>The model cannot be shown: ");
         mcp_text_escaped(out, m->why);
         mcp_text_add(out, ".</p>");
-    } else mcp_text_add(out, "<p class='soft'>Predictions one step ahead for the last trial, by the model that was learned before it: %d pairs it had not seen. "
-                             "Values are plain; the run's files hold their logarithms.</p>\n", m->n);
+    } else
+        mcp_text_add(out,
+                     "<p class='soft'>Predictions one step ahead for the last trial, by the model that was "
+                     "learned before it: %d pairs it had not seen. "
+                     "Values are plain; the run's files hold their logarithms.</p>\n",
+                     m->n);
     for (int i = 0; m->known && i < m->ngp; i++) {
         const mcp_task_gp *g = &r->task->gp[i];
         mcp_plot           p;
         char               title[120];
         snprintf(title, sizeof title, "change of %s over one sample", r->task->state[g->state]);
-        mcp_text_add(out, "<h3>%s</h3><p>%.0f %% of the changes fall inside the 90 %% band; residuals are %.2f predicted deviations (1 is right).</p><div class='grid2'>",
+        mcp_text_add(out,
+                     "<h3>%s</h3><p>%.0f %% of the changes fall inside the 90 %% band; residuals are %.2f "
+                     "predicted deviations (1 is right).</p><div class='grid2'>",
                      r->task->state[g->state], 100 * m->coverage[i], m->z_rms[i]);
         mcp_plot_init(&p, WIDTH, HEIGHT, title, "s", NULL);
         mcp_chart_model(&p, r, m, i);

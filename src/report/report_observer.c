@@ -1,4 +1,5 @@
-/* report_observer.c - what the policy saw against what was: true, measured, observed online, smoothed offline. */
+/* report_observer.c - what the policy saw against what was: true, measured, observed online, smoothed
+ * offline. */
 #include <math.h>
 #include <string.h>
 
@@ -53,12 +54,17 @@ void mcp_chart_observer(mcp_plot *p, const mcp_run *r, const mcp_run_item *it, i
 {
     const mcp_trial *t = it->trial;
     const int        nx = r->system->nx, j = channel_of(r, state);
-    if (j >= 0) mcp_plot_points(p, t->samples, t->t, t->measured + j, t->ny, MCP_C5, "measured")->weight = 1.6;
-    mcp_plot_line(p, t->samples, t->t, t->truth + state, nx, MCP_INK, isfinite(t->truth[state]) ? "true" : NULL)->weight = 2.4;
-    if (r->system->observed[state]) mcp_plot_line(p, t->samples, t->t, t->observed + state, nx, MCP_C2, "observed")->weight = 1.3;
+    if (j >= 0)
+        mcp_plot_points(p, t->samples, t->t, t->measured + j, t->ny, MCP_C5, "measured")->weight = 1.6;
+    mcp_plot_line(p, t->samples, t->t, t->truth + state, nx, MCP_INK,
+                  isfinite(t->truth[state]) ? "true" : NULL)
+        ->weight = 2.4;
+    if (r->system->observed[state])
+        mcp_plot_line(p, t->samples, t->t, t->observed + state, nx, MCP_C2, "observed")->weight = 1.3;
     if (it->states) {
         for (int i = 0; i < it->states->count; i++) column[i] = t->t[it->states->first + i];
-        mcp_item *s = mcp_plot_line(p, it->states->count, column, it->states->state + state, nx, MCP_C3, "smoothed");
+        mcp_item *s =
+            mcp_plot_line(p, it->states->count, column, it->states->state + state, nx, MCP_C3, "smoothed");
         s->weight = 1.2;
         s->dashed = 1;
     }
@@ -67,13 +73,15 @@ void mcp_chart_observer(mcp_plot *p, const mcp_run *r, const mcp_run_item *it, i
 static void error_table(mcp_text *out, const mcp_run *r, const mcp_observer_check *o)
 {
     char label[96];
-    mcp_text_add(out, "<div class='wide'><table><thead><tr><th>State</th><th>Spread of the signal</th><th>Observer's error</th><th>in %% of the spread</th>"
+    mcp_text_add(out, "<div class='wide'><table><thead><tr><th>State</th><th>Spread of the "
+                      "signal</th><th>Observer's error</th><th>in %% of the spread</th>"
                       "<th>Smoother's error</th></tr></thead><tbody>\n");
     for (int k = 0; k < r->system->nx; k++) {
         mcp_text_add(out, "<tr><td>");
         mcp_text_escaped(out, mcp_state_label(r, k, label, sizeof label));
         mcp_text_add(out, "</td>");
-        const double v[] = {o->spread[k], o->observed[k], 100 * o->observed[k] / o->spread[k], o->smoothed[k]};
+        const double v[] = {o->spread[k], o->observed[k], 100 * o->observed[k] / o->spread[k],
+                            o->smoothed[k]};
         for (int i = 0; i < 4; i++) {
             if (isfinite(v[i])) mcp_text_add(out, i == 2 ? "<td>%.1f</td>" : "<td>%.3g</td>", v[i]);
             else mcp_text_add(out, "<td></td>");
@@ -93,8 +101,10 @@ void mcp_report_observer(mcp_text *out, const mcp_run *r, const mcp_observer_che
         mcp_page_close(out);
         return;
     }
-    mcp_text_add(out, "<p class='soft'>The last trial: what the sensors gave, what the policy saw in real time, and what the smoother made of it afterwards for "
-                      "the model. Errors are root mean squares against %s.</p>\n",
+    mcp_text_add(out,
+                 "<p class='soft'>The last trial: what the sensors gave, what the policy saw in real time, "
+                 "and what the smoother made of it afterwards for "
+                 "the model. Errors are root mean squares against %s.</p>\n",
                  o->known == 1 ? "the true state" : "the smoothed state");
     error_table(out, r, o);
     mcp_text_add(out, "<div class='grid2'>");

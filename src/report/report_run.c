@@ -11,7 +11,9 @@ static void settings(mcp_text *out, const mcp_run *r)
 {
     char *text = NULL, *path = mcp_sprintf("%s/task.yaml", r->folder);
     mcp_page_section(out, "settings", "Settings and how to reproduce");
-    mcp_text_add(out, "<p>The same task, settings and seed give the same numbers on any number of threads:</p><pre><code>mcpilco learn task.yaml --seed %llu --trials %d --algorithm %s",
+    mcp_text_add(out,
+                 "<p>The same task, settings and seed give the same numbers on any number of "
+                 "threads:</p><pre><code>mcpilco learn task.yaml --seed %llu --trials %d --algorithm %s",
                  (unsigned long long)r->seed, r->wanted, r->algorithm->name);
     for (int i = 0; i < r->overrides; i++) {
         mcp_text_add(out, " --set '");
@@ -44,10 +46,13 @@ static void heading(mcp_text *out, const mcp_run *r, const mcp_error *trouble)
     mcp_page_begin(out, title);
     mcp_text_add(out, "<h1>");
     mcp_text_escaped(out, title);
-    mcp_text_add(out, "</h1>\n<nav class='noprint'><a href='#animation'>Animation</a><a href='#diagnosis'>Diagnosis</a><a href='#trials'>Trials</a>"
-                      "<a href='#forecast'>Forecast</a><a href='#model'>Model</a><a href='#observer'>Observer</a><a href='#settings'>Settings</a></nav>\n");
+    mcp_text_add(out, "</h1>\n<nav class='noprint'><a href='#animation'>Animation</a><a "
+                      "href='#diagnosis'>Diagnosis</a><a href='#trials'>Trials</a>"
+                      "<a href='#forecast'>Forecast</a><a href='#model'>Model</a><a "
+                      "href='#observer'>Observer</a><a href='#settings'>Settings</a></nav>\n");
     if (trouble->status != MCP_OK) {
-        mcp_text_add(out, "<div class='card'><p><strong class='bad'>Part of the run could not be read.</strong> ");
+        mcp_text_add(out,
+                     "<div class='card'><p><strong class='bad'>Part of the run could not be read.</strong> ");
         mcp_text_escaped(out, trouble->text);
         mcp_text_add(out, " The page shows what is there.</p></div>\n");
     }
@@ -91,7 +96,9 @@ void mcp_panel(mcp_panels *out, mcp_plot *p, int column, int row)
     p->height     = PANEL_HEIGHT;
     p->standalone = 1;
     mcp_plot_render(p, &one);
-    if (one.data) mcp_text_add(&out->body, "<g transform='translate(%d %d)'>%s</g>\n", column * FIGURE_WIDTH, row * PANEL_HEIGHT, one.data);
+    if (one.data)
+        mcp_text_add(&out->body, "<g transform='translate(%d %d)'>%s</g>\n", column * FIGURE_WIDTH,
+                     row * PANEL_HEIGHT, one.data);
     out->body.failed |= one.failed;
     if (column >= out->columns) out->columns = column + 1;
     if (row >= out->rows) out->rows = row + 1;
@@ -152,7 +159,10 @@ static mcp_status figure_model(mcp_panels *out, const mcp_run *r, const mcp_run_
     return st;
 }
 
-const char *mcp_report_figures(void) { return "trajectory, inputs, cost, model, observer, runs, trials, plane"; }
+const char *mcp_report_figures(void)
+{
+    return "trajectory, inputs, cost, model, observer, runs, trials, plane";
+}
 
 mcp_status mcp_report_figure(const char *folder, const char *name, int number, char **svg, mcp_error *err)
 {
@@ -164,7 +174,8 @@ mcp_status mcp_report_figure(const char *folder, const char *name, int number, c
     mcp_status st = mcp_run_open(&r, folder, &trouble, err);
     if (st != MCP_OK) return st;
     mcp_run_item *it = mcp_run_trial(r, number ? number : mcp_run_trials(r));
-    if (!it) st = mcp_fail(err, MCP_ERR_ARG, "%s has no trial %d; it has %d", folder, number, mcp_run_trials(r));
+    if (!it)
+        st = mcp_fail(err, MCP_ERR_ARG, "%s has no trial %d; it has %d", folder, number, mcp_run_trials(r));
     else if (!strcmp(name, "trajectory")) figure_states(&panels, r, it, 0);
     else if (!strcmp(name, "observer")) figure_states(&panels, r, it, 1);
     else if (!strcmp(name, "inputs")) figure_inputs(&panels, r, it);
@@ -173,11 +184,15 @@ mcp_status mcp_report_figure(const char *folder, const char *name, int number, c
     else if (!strcmp(name, "runs")) st = mcp_figure_runs(&panels, r, it, err);
     else if (!strcmp(name, "plane")) st = mcp_figure_plane(&panels, r, it, err);
     else if (!strcmp(name, "trials")) st = mcp_figure_trials(&panels, r, err);
-    else st = mcp_fail(err, MCP_ERR_ARG, "there is no figure \"%s\" of a run; known: %s", name, mcp_report_figures());
+    else
+        st = mcp_fail(err, MCP_ERR_ARG, "there is no figure \"%s\" of a run; known: %s", name,
+                      mcp_report_figures());
     mcp_run_free(r);
     if (st == MCP_OK) {
         int width = panels.columns * FIGURE_WIDTH, height = panels.rows * PANEL_HEIGHT;
-        mcp_text_add(&out, "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' width='%d' height='%d'>\n", width, height, width, height);
+        mcp_text_add(&out,
+                     "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' width='%d' height='%d'>\n",
+                     width, height, width, height);
         if (panels.body.data) mcp_text_bytes(&out, panels.body.data, panels.body.length);
         mcp_text_add(&out, "</svg>\n");
         out.failed |= panels.body.failed;

@@ -1,4 +1,5 @@
-/* report_study.c - a study's page: success per trial with intervals, cost with its spread, first success, times. */
+/* report_study.c - a study's page: success per trial with intervals, cost with its spread, first success,
+ * times. */
 #include "report/report_study.h"
 
 #include <math.h>
@@ -16,7 +17,8 @@ enum { WIDTH = 560, HEIGHT = 300, VARIANTS = 12 };
 
 /* Series of all variants for one chart; x is shifted a little so that intervals stay apart. */
 typedef struct {
-    double x[MCP_STUDY_TRIALS], value[MCP_STUDY_TRIALS], low[MCP_STUDY_TRIALS], high[MCP_STUDY_TRIALS], paper[MCP_STUDY_TRIALS];
+    double x[MCP_STUDY_TRIALS], value[MCP_STUDY_TRIALS], low[MCP_STUDY_TRIALS], high[MCP_STUDY_TRIALS],
+        paper[MCP_STUDY_TRIALS];
 } series;
 
 typedef struct {
@@ -30,20 +32,25 @@ static mcp_status gather(material *m, const char *folder, mcp_error *err)
 {
     char      *path = mcp_sprintf("%s/study.txt", folder), *text = NULL, *line;
     memset(m, 0, sizeof *m);
-    mcp_status st = path ? mcp_file_read(path, &text, NULL, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
+    mcp_status st =
+        path ? mcp_file_read(path, &text, NULL, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
     mcp_free(path);
     if (st != MCP_OK) return st;
     line = strchr(text, '\n');
-    if (!line) st = mcp_fail(err, MCP_ERR_IO, "%s/study.txt is damaged: expected the study file's name and the seeds", folder);
+    if (!line)
+        st = mcp_fail(err, MCP_ERR_IO,
+                      "%s/study.txt is damaged: expected the study file's name and the seeds", folder);
     else {
         *line = '\0';
         st    = mcp_study_load(&m->study, text, err);
         if (st == MCP_OK && sscanf(line + 1, "%d %d", &m->study->seed_first, &m->study->seed_last) != 2)
-            st = mcp_fail(err, MCP_ERR_IO, "%s/study.txt is damaged: expected two seeds in its second line", folder);
+            st = mcp_fail(err, MCP_ERR_IO, "%s/study.txt is damaged: expected two seeds in its second line",
+                          folder);
     }
     mcp_free(text);
     if (st == MCP_OK) st = mcp_study_collect(&m->result, m->study, folder, err);
-    if (st == MCP_OK && !(m->of = mcp_calloc((size_t)m->study->variants, sizeof *m->of))) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
+    if (st == MCP_OK && !(m->of = mcp_calloc((size_t)m->study->variants, sizeof *m->of)))
+        st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
     return st;
 }
 
@@ -126,7 +133,8 @@ typedef struct {
 } chart;
 
 static const chart charts[] = {
-    {"success", "success per trial [%]", "Bars: Wilson's 95 % interval over seeds. Dashed: the paper's figures, where given.", chart_success},
+    {"success", "success per trial [%]",
+     "Bars: Wilson's 95 % interval over seeds. Dashed: the paper's figures, where given.", chart_success},
     {"cost", "metric per trial", "Median and 5-95 % over seeds.", chart_cost},
     {"first", "seeds that solved it first in trial", "Seeds that never did are not shown.", chart_first},
 };
@@ -148,7 +156,9 @@ mcp_status mcp_report_study_figure(const char *folder, const char *name, char **
         charts[i].draw(&m, &p);
         mcp_plot_render(&p, &out);
     }
-    if (st == MCP_OK && !found) st = mcp_fail(err, MCP_ERR_ARG, "there is no figure \"%s\" of a study; known: %s", name, mcp_report_study_figures());
+    if (st == MCP_OK && !found)
+        st = mcp_fail(err, MCP_ERR_ARG, "there is no figure \"%s\" of a study; known: %s", name,
+                      mcp_report_study_figures());
     if (st == MCP_OK) st = mcp_text_take(&out, svg, err);
     material_free(&m);
     return st;
@@ -166,8 +176,10 @@ mcp_status mcp_report_study(const char *folder, char **html, mcp_error *err)
         mcp_text_escaped(&out, m.study->name);
         mcp_text_add(&out, "</h1><p class='lead'>");
         mcp_text_escaped(&out, m.study->about);
-        mcp_text_add(&out, "</p><p class='soft'>%d variants, seeds %d to %d, %d trials; %d of %d runs finished.</p>\n", m.study->variants, m.study->seed_first,
-                     m.study->seed_last, m.study->trials, m.result.runs - m.result.unfinished, m.result.runs);
+        mcp_text_add(
+            &out, "</p><p class='soft'>%d variants, seeds %d to %d, %d trials; %d of %d runs finished.</p>\n",
+            m.study->variants, m.study->seed_first, m.study->seed_last, m.study->trials,
+            m.result.runs - m.result.unfinished, m.result.runs);
         mcp_page_section(&out, "figures", "Figures");
         mcp_text_add(&out, "<div class='grid2'>");
         for (size_t i = 0; i < sizeof charts / sizeof *charts; i++) {

@@ -1,4 +1,5 @@
-/* report_trials.c - what each trial was: trajectory over the particle fan, inputs, cost of the optimisation. */
+/* report_trials.c - what each trial was: trajectory over the particle fan, inputs, cost of the optimisation.
+ */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -51,7 +52,8 @@ void mcp_chart_state(mcp_plot *p, const mcp_run *r, const mcp_run_item *it, int 
     if (f) {
         int n = f->samples < t->capacity ? f->samples : t->capacity;
         for (int k = 0; f->states && k < f->kept && k < GHOSTS; k++) {
-            mcp_item *g = mcp_plot_line(p, n < t->samples ? n : t->samples, t->t, f->states + k * nx + state, f->kept * nx, MCP_FAINT, k ? NULL : "particles");
+            mcp_item *g = mcp_plot_line(p, n < t->samples ? n : t->samples, t->t, f->states + k * nx + state,
+                                        f->kept * nx, MCP_FAINT, k ? NULL : "particles");
             g->weight   = 0.6;
         }
         int m = n < t->samples ? n : t->samples;
@@ -82,7 +84,8 @@ void mcp_chart_history_free(struct mcp_chart_history *h)
     memset(h, 0, sizeof *h);
 }
 
-int mcp_chart_history_load(struct mcp_chart_history *h, mcp_plot *p, const mcp_run_item *it, char *why, size_t size)
+int mcp_chart_history_load(struct mcp_chart_history *h, mcp_plot *p, const mcp_run_item *it, char *why,
+                           size_t size)
 {
     mcp_error err;
     mcp_csv  *c = NULL;
@@ -107,7 +110,8 @@ int mcp_chart_history_load(struct mcp_chart_history *h, mcp_plot *p, const mcp_r
         h->step[i] = i + 1;
         h->cost[i] = c->value[(size_t)i * (size_t)c->columns + (size_t)cost];
         if (rate >= 0 && i > 0 && p->n < MCP_PLOT_ITEMS - 2) {
-            double now = c->value[(size_t)i * (size_t)c->columns + (size_t)rate], before = c->value[(size_t)(i - 1) * (size_t)c->columns + (size_t)rate];
+            double now = c->value[(size_t)i * (size_t)c->columns + (size_t)rate],
+                   before = c->value[(size_t)(i - 1) * (size_t)c->columns + (size_t)rate];
             if (now < 0.75 * before) mcp_plot_vline(p, i + 1, MCP_FAINT, NULL);
         }
     }
@@ -123,7 +127,9 @@ static void optimisation(mcp_text *out, const mcp_run_item *it)
     mcp_plot_init(&p, WIDTH, HEIGHT, "predicted cost while the policy is optimised", "step", NULL);
     if (isfinite(it->info.cost)) mcp_plot_hline(&p, it->info.cost, MCP_C2, "cost on the plant");
     if (mcp_chart_history_load(&h, &p, it, why, sizeof why)) {
-        mcp_page_figure(out, &p, "Dropout makes single steps cost more than the policy does; dashed verticals: the learning rate was lowered.");
+        mcp_page_figure(out, &p,
+                        "Dropout makes single steps cost more than the policy does; dashed verticals: the "
+                        "learning rate was lowered.");
         mcp_chart_history_free(&h);
     } else {
         mcp_text_add(out, "<p class='soft'>No cost curve: ");
@@ -159,7 +165,8 @@ static void one_trial(mcp_text *out, const mcp_run *r, const mcp_run_item *it, i
     }
     for (int k = 0; k < r->system->nu; k++) {
         const mcp_task_input *u = &r->task->input[k];
-        snprintf(label, sizeof label, u->unit && *u->unit ? "input %s [%s]" : "input %s", u->name, u->unit ? u->unit : "");
+        snprintf(label, sizeof label, u->unit && *u->unit ? "input %s [%s]" : "input %s", u->name,
+                 u->unit ? u->unit : "");
         mcp_plot_init(&p, WIDTH, HEIGHT, label, "s", NULL);
         mcp_chart_input(&p, r, it, k);
         mcp_page_figure(out, &p, NULL);
@@ -171,7 +178,8 @@ static void one_trial(mcp_text *out, const mcp_run *r, const mcp_run_item *it, i
 void mcp_report_trials(mcp_text *out, const mcp_run *r)
 {
     mcp_page_section(out, "trials", "Trials");
-    mcp_text_add(out, "<p class='soft'>Blue: what the particles forecast before the trial. Orange: what the plant did.</p>\n");
+    mcp_text_add(out, "<p class='soft'>Blue: what the particles forecast before the trial. Orange: what the "
+                      "plant did.</p>\n");
     if (!r->items) mcp_text_add(out, "<p>No trial is on record yet.</p>\n");
     for (int i = r->items - 1; i >= 0; i--) one_trial(out, r, r->item[i], i == r->items - 1);
     mcp_page_close(out);
@@ -189,8 +197,11 @@ static void cell(mcp_text *out, double v, const char *format)
 
 static void trial_table(mcp_text *out, const mcp_run *r)
 {
-    mcp_text_add(out, "<div class='wide'><table><thead><tr><th>Trial</th><th>Outcome</th><th>Data</th><th>Predicted cost</th>"
-                      "<th>Real cost</th><th>Forecast</th><th>In band</th><th>Steps</th><th>Model [s]</th><th>Policy [s]</th></tr></thead><tbody>\n");
+    mcp_text_add(
+        out, "<div class='wide'><table><thead><tr><th>Trial</th><th>Outcome</th><th>Data</th><th>Predicted "
+             "cost</th>"
+             "<th>Real cost</th><th>Forecast</th><th>In band</th><th>Steps</th><th>Model [s]</th><th>Policy "
+             "[s]</th></tr></thead><tbody>\n");
     for (int k = 0; k < r->items; k++) {
         const mcp_learn_info *i = &r->item[k]->info;
         char                  name[48];
@@ -221,17 +232,26 @@ void mcp_report_summary(mcp_text *out, const mcp_run *r)
         if (!i->explored) work += i->estimate_s + i->model_s + i->optimise_s + i->forecast_s;
     }
     mcp_text_add(out, "<p class='lead'>");
-    if (first) mcp_text_add(out, "<span class='good'>Solved in trial %d</span>, learned from %.1f s of data on the plant.", first, data);
-    else if (trials) mcp_text_add(out, "<span class='bad'>Not solved</span> in %d trial%s.", trials, trials == 1 ? "" : "s");
+    if (first)
+        mcp_text_add(
+            out, "<span class='good'>Solved in trial %d</span>, learned from %.1f s of data on the plant.",
+            first, data);
+    else if (trials)
+        mcp_text_add(out, "<span class='bad'>Not solved</span> in %d trial%s.", trials,
+                     trials == 1 ? "" : "s");
     else mcp_text_add(out, "No policy has been tried yet.");
-    if (trials && first && !r->item[r->items - 1]->info.success) mcp_text_add(out, " <span class='bad'>The last trial failed again.</span>");
-    mcp_text_add(out, "</p><p class='soft'>Algorithm %s, seed %llu, %d exploration%s and %d trial%s of %g s at %g Hz; %.1f s of computing.</p>\n",
-                 r->algorithm->name, (unsigned long long)r->seed, r->explored, r->explored == 1 ? "" : "s", trials, trials == 1 ? "" : "s",
-                 r->task->trial, r->task->rate, work);
+    if (trials && first && !r->item[r->items - 1]->info.success)
+        mcp_text_add(out, " <span class='bad'>The last trial failed again.</span>");
+    mcp_text_add(out,
+                 "</p><p class='soft'>Algorithm %s, seed %llu, %d exploration%s and %d trial%s of %g s at %g "
+                 "Hz; %.1f s of computing.</p>\n",
+                 r->algorithm->name, (unsigned long long)r->seed, r->explored, r->explored == 1 ? "" : "s",
+                 trials, trials == 1 ? "" : "s", r->task->trial, r->task->rate, work);
     trial_table(out, r);
 }
 
-/* How much of the last trial stayed in the band, by state and quarter of the trial: where the forecast goes wrong. */
+/* How much of the last trial stayed in the band, by state and quarter of the trial: where the forecast goes
+ * wrong. */
 static void coverage(mcp_text *out, const mcp_run *r)
 {
     const mcp_run_item *it = mcp_run_trial(r, mcp_run_trials(r));
@@ -240,9 +260,12 @@ static void coverage(mcp_text *out, const mcp_run *r)
     char                label[96];
     if (!real) return;
     mcp_forecast_coverage(it->forecast, it->trial->samples, real, by_state, &all);
-    mcp_text_add(out, "<p>Share of the last trial's states inside the particles' 5-95 %% band, by quarter of the trial (90 %% would be right):</p>"
+    mcp_text_add(out, "<p>Share of the last trial's states inside the particles' 5-95 %% band, by quarter of "
+                      "the trial (90 %% would be right):</p>"
                       "<div class='wide'><table><thead><tr><th>State</th>");
-    for (int w = 0; w < MCP_WINDOWS; w++) mcp_text_add(out, "<th>%.2g - %.2g s</th>", w * r->task->trial / MCP_WINDOWS, (w + 1) * r->task->trial / MCP_WINDOWS);
+    for (int w = 0; w < MCP_WINDOWS; w++)
+        mcp_text_add(out, "<th>%.2g - %.2g s</th>", w * r->task->trial / MCP_WINDOWS,
+                     (w + 1) * r->task->trial / MCP_WINDOWS);
     mcp_text_add(out, "</tr></thead><tbody>\n");
     for (int k = 0; k < r->system->nx; k++) {
         mcp_text_add(out, "<tr><td>");
@@ -255,7 +278,8 @@ static void coverage(mcp_text *out, const mcp_run *r)
     mcp_free(real);
 }
 
-/* Forecast against outcome: cost per trial with the particles' spread, success probability beside what happened. */
+/* Forecast against outcome: cost per trial with the particles' spread, success probability beside what
+ * happened. */
 void mcp_report_forecast(mcp_text *out, const mcp_run *r)
 {
     double   x[64], cost[64], low[64], high[64], real[64], chance[64], won[64];

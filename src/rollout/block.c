@@ -1,7 +1,8 @@
 /* block.c - one block of particles: memory, forward over time, backward over time.
  *
- * The GP's derivative is taken in the forward sweep while its tape is in the cache: D = m(f) + sqrt(v(f)) eps has the row
- * dD/df = dm/df + eps/(2 sqrt(v)) dv/df, nf numbers a lane, and that is all the backward sweep needs of it. */
+ * The GP's derivative is taken in the forward sweep while its tape is in the cache: D = m(f) + sqrt(v(f)) eps
+ * has the row dD/df = dm/df + eps/(2 sqrt(v)) dv/df, nf numbers a lane, and that is all the backward sweep
+ * needs of it. */
 #include "rollout/block.h"
 
 #include <math.h>
@@ -82,13 +83,13 @@ static void add(double *restrict to, const double *restrict from, int count, int
 }
 
 /* One stage at time t. The last step's memory has nowhere to go but into scratch. */
-static void run(mcp_block *b, int stage, const double *theta, int t, int n, const double *in, const uint8_t *keep,
-                double keep_scale, double *out)
+static void run(mcp_block *b, int stage, const double *theta, int t, int n, const double *in,
+                const uint8_t *keep, double keep_scale, double *out)
 {
     const mcp_shape *s = b->s;
     double          *next = t < s->T ? b->slab[t + 1].memory[stage] : b->next_bar[stage];
-    mcp_program_forward(s->program[stage], s->level, theta, t == 0, n, b->ld, in, b->slab[t].memory[stage], keep, keep_scale,
-                        b->slab[t].tape[stage], out, next);
+    mcp_program_forward(s->program[stage], s->level, theta, t == 0, n, b->ld, in, b->slab[t].memory[stage],
+                        keep, keep_scale, b->slab[t].tape[stage], out, next);
 }
 
 /* D = expected + mean + sqrt(var [+ noise]) eps, and its row of the Jacobian. */
@@ -123,12 +124,14 @@ static void note_bad(double *bad, const double *x, int count, int n, int ld)
         for (int j = 0; j < n; j++) bad[j] += x[(size_t)i * (size_t)ld + (size_t)j] * 0.0;
 }
 
-static void controller_at(mcp_block *b, const double *theta, int t, int n, const uint8_t *keep, double keep_scale)
+static void controller_at(mcp_block *b, const double *theta, int t, int n, const uint8_t *keep,
+                          double keep_scale)
 {
     const mcp_shape *s = b->s;
     mcp_slab        *k = &b->slab[t];
     const uint8_t   *keep_t = keep ? keep + (size_t)t * (size_t)s->activations * (size_t)b->ld : NULL;
-    copy(k->xe + (size_t)s->nx * (size_t)b->ld, b->e + (size_t)t * (size_t)s->ny * (size_t)b->ld, s->ny, b->ld);
+    copy(k->xe + (size_t)s->nx * (size_t)b->ld, b->e + (size_t)t * (size_t)s->ny * (size_t)b->ld, s->ny,
+         b->ld);
     if (s->program[SENSOR]) run(b, SENSOR, NULL, t, n, k->xe, NULL, 1.0, k->y);
     run(b, CONTROLLER, theta, t, n, s->program[SENSOR] ? k->y : k->xe, keep_t, keep_scale, k->uz);
 }
@@ -140,8 +143,8 @@ static void cost_at(mcp_block *b, int t, int n, double *cost)
     note_bad(b->bad, b->cost_out, 1, n, b->ld);
 }
 
-void mcp_block_forward(mcp_block *b, const double *theta, int n, const uint8_t *keep, double keep_scale, int want_gradient,
-                       int want_last, double *cost, size_t cost_stride)
+void mcp_block_forward(mcp_block *b, const double *theta, int n, const uint8_t *keep, double keep_scale,
+                       int want_gradient, int want_last, double *cost, size_t cost_stride)
 {
     const mcp_shape *s = b->s;
     const size_t     ld = (size_t)b->ld;
@@ -166,17 +169,18 @@ void mcp_block_forward(mcp_block *b, const double *theta, int n, const uint8_t *
     if (want_last) controller_at(b, theta, s->T, n, keep, keep_scale);
 }
 
-/* Adjoint of one stage at time t: reads next_bar of its memory, leaves the memory's adjoint of time t there. */
-static void back(mcp_block *b, int stage, const double *theta, int t, int n, const double *in, const uint8_t *keep,
-                 double keep_scale, const double *out_bar, double *in_bar, double *sums)
+/* Adjoint of one stage at time t: reads next_bar of its memory, leaves the memory's adjoint of time t there.
+ */
+static void back(mcp_block *b, int stage, const double *theta, int t, int n, const double *in,
+                 const uint8_t *keep, double keep_scale, const double *out_bar, double *in_bar, double *sums)
 {
     const mcp_shape   *s = b->s;
     const mcp_program *p = s->program[stage];
     const int          slots = mcp_program_memory(p);
     zero(b->memory_bar[stage], slots, b->ld);
     mcp_program_backward(p, s->level, theta, t == 0, n, b->ld, in, b->slab[t].memory[stage], keep, keep_scale,
-                         b->slab[t].tape[stage], out_bar, b->next_bar[stage], b->scratch, in_bar, b->memory_bar[stage], sums,
-                         s->sums);
+                         b->slab[t].tape[stage], out_bar, b->next_bar[stage], b->scratch, in_bar,
+                         b->memory_bar[stage], sums, s->sums);
     double *swap = b->next_bar[stage];
     b->next_bar[stage] = b->memory_bar[stage];
     b->memory_bar[stage] = swap;
@@ -190,7 +194,9 @@ static void clip_adjoint(mcp_block *b, int n)
     int              any = 0;
     zero(b->clip, 1, b->ld);
     for (int i = 0; i < s->nx; i++)
-        for (int j = 0; j < n; j++) b->clip[j] += b->x_bar[(size_t)i * (size_t)b->ld + (size_t)j] * b->x_bar[(size_t)i * (size_t)b->ld + (size_t)j];
+        for (int j = 0; j < n; j++)
+            b->clip[j] += b->x_bar[(size_t)i * (size_t)b->ld + (size_t)j] *
+                          b->x_bar[(size_t)i * (size_t)b->ld + (size_t)j];
     for (int j = 0; j < n; j++) {
         any |= b->clip[j] > most * most;
         b->clip[j] = b->clip[j] > most * most ? most / sqrt(b->clip[j]) : 1.0;
@@ -222,7 +228,8 @@ static void back_changes(mcp_block *b, int t, int n)
         }
 }
 
-static void back_step(mcp_block *b, const double *theta, int t, int n, const uint8_t *keep, double keep_scale, double *sums)
+static void back_step(mcp_block *b, const double *theta, int t, int n, const uint8_t *keep, double keep_scale,
+                      double *sums)
 {
     const mcp_shape *s = b->s;
     const size_t     ld = (size_t)b->ld;
@@ -230,7 +237,8 @@ static void back_step(mcp_block *b, const double *theta, int t, int n, const uin
     const uint8_t   *keep_t = keep ? keep + (size_t)t * (size_t)s->activations * ld : NULL;
     if (s->set.adjoint_clip > 0.0) clip_adjoint(b, n);
 
-    /* x, a and D: through integrate, the GPs, the features and the cost at t; a_bar comes from the cost at T */
+    /* x, a and D: through integrate, the GPs, the features and the cost at t; a_bar comes from the cost at T
+     */
     zero(b->xad_bar, s->nx + s->nu + s->ngp, b->ld);
     add(b->xad_bar + (size_t)s->nx * ld, b->a_bar, s->nu, b->ld);
     zero(b->a_bar, s->nu, b->ld);
@@ -254,8 +262,8 @@ static void back_step(mcp_block *b, const double *theta, int t, int n, const uin
     copy(b->x_bar, b->xad_bar, s->nx, b->ld);
 }
 
-void mcp_block_backward(mcp_block *b, const double *theta, int n, int live, const uint8_t *keep, double keep_scale,
-                        double *sums)
+void mcp_block_backward(mcp_block *b, const double *theta, int n, int live, const uint8_t *keep,
+                        double keep_scale, double *sums)
 {
     const mcp_shape *s = b->s;
     for (int i = 0; i < STAGES; i++)

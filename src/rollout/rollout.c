@@ -1,7 +1,9 @@
-/* rollout.c - blocks of particles over the threads, and sums over particles in an order that does not depend on them.
+/* rollout.c - blocks of particles over the threads, and sums over particles in an order that does not depend
+ * on them.
  *
- * Every cost goes to its own place [t][particle] and every group of MCP_LANES particles has its own gradient sums; both are
- * added up at the end, in order, by one thread. So neither threads nor block size can change a bit. */
+ * Every cost goes to its own place [t][particle] and every group of MCP_LANES particles has its own gradient
+ * sums; both are added up at the end, in order, by one thread. So neither threads nor block size can change a
+ * bit. */
 #include "rollout/rollout.h"
 
 #include <math.h>
@@ -12,7 +14,7 @@
 struct mcp_rollout {
     mcp_shape  shape;
     mcp_pool  *pool;
-    int        block, blocks, padded; /* most particles of a block, blocks, particles rounded up to whole groups */
+    int block, blocks, padded; /* most particles of a block, blocks, particles rounded up to whole groups */
     int        workers;
     mcp_block *worker;  /* one workspace a thread */
     mcp_slab  *slabs;   /* workers x (T+1) */
@@ -24,8 +26,8 @@ struct mcp_rollout {
     size_t     bytes;
 };
 
-/* Wide blocks read the packed inverse rarely; beyond about a hundred particles a step's arrays leave the second-level cache.
- * As few blocks as that allows, the same number for every thread. */
+/* Wide blocks read the packed inverse rarely; beyond about a hundred particles a step's arrays leave the
+ * second-level cache. As few blocks as that allows, the same number for every thread. */
 static int automatic_blocks(int padded, int threads)
 {
     const int widest = 104, groups = padded / MCP_LANES;
@@ -35,23 +37,39 @@ static int automatic_blocks(int padded, int threads)
 }
 
 /* First particle of block k: whole groups, dealt out as evenly as they go. */
-static int first_of(const mcp_rollout *r, int k) { return (int)((int64_t)k * (r->padded / MCP_LANES) / r->blocks) * MCP_LANES; }
+static int first_of(const mcp_rollout *r, int k)
+{
+    return (int)((int64_t)k * (r->padded / MCP_LANES) / r->blocks) * MCP_LANES;
+}
 
 static mcp_status check(const mcp_system *s, const mcp_rollout_settings *r, mcp_error *err)
 {
     if (r->particles < 1 || r->particles > 1000000)
         return mcp_fail(err, MCP_ERR_ARG, "particles = %d; 1 to 1000000 can be simulated", r->particles);
-    if (r->steps < 1 || r->steps > 65534) return mcp_fail(err, MCP_ERR_ARG, "horizon of %d steps; 1 to 65534 are possible", r->steps);
-    if (r->block < 0) return mcp_fail(err, MCP_ERR_ARG, "block = %d particles; 0 (automatic) or more", r->block);
-    if (!(r->adjoint_clip >= 0.0)) return mcp_fail(err, MCP_ERR_ARG, "adjoint_clip = %g; 0 (off) or more", r->adjoint_clip);
-    if (s->ngp > 250 || s->ny > 250) return mcp_fail(err, MCP_ERR_ARG, "more channels than the noise streams can number");
+    if (r->steps < 1 || r->steps > 65534)
+        return mcp_fail(err, MCP_ERR_ARG, "horizon of %d steps; 1 to 65534 are possible", r->steps);
+    if (r->block < 0)
+        return mcp_fail(err, MCP_ERR_ARG, "block = %d particles; 0 (automatic) or more", r->block);
+    if (!(r->adjoint_clip >= 0.0))
+        return mcp_fail(err, MCP_ERR_ARG, "adjoint_clip = %g; 0 (off) or more", r->adjoint_clip);
+    if (s->ngp > 250 || s->ny > 250)
+        return mcp_fail(err, MCP_ERR_ARG, "more channels than the noise streams can number");
     return MCP_OK;
 }
 
-static void shape_make(mcp_shape *k, const mcp_system *s, mcp_posterior *const *posterior, const mcp_rollout_settings *r)
+static void shape_make(mcp_shape *k, const mcp_system *s, mcp_posterior *const *posterior,
+                       const mcp_rollout_settings *r)
 {
-    *k = (mcp_shape){.system = s, .posterior = posterior, .set = *r, .level = mcp_isa_level() | (r->single ? MCP_SINGLE : 0), .nx = s->nx, .nu = s->nu,
-                     .ny = s->ny, .nf = s->nf, .ngp = s->ngp, .T = r->steps};
+    *k = (mcp_shape){.system = s,
+                     .posterior = posterior,
+                     .set = *r,
+                     .level = mcp_isa_level() | (r->single ? MCP_SINGLE : 0),
+                     .nx = s->nx,
+                     .nu = s->nu,
+                     .ny = s->ny,
+                     .nf = s->nf,
+                     .ngp = s->ngp,
+                     .T = r->steps};
     k->program[SENSOR] = r->true_state ? NULL : s->sensor;
     k->program[CONTROLLER] = r->true_state ? s->policy_true : s->controller;
     k->program[ACTUATOR] = s->actuator;
@@ -70,7 +88,8 @@ static size_t layout(mcp_rollout *r, char *mem)
     r->sums  = mcp_arena_doubles(&a, padded / MCP_LANES * r->shape.sums + 1);
     r->total = mcp_arena_doubles(&a, r->shape.sums + 1);
     r->bad   = mcp_arena_u8(&a, padded);
-    for (int w = 0; w < r->workers; w++) mcp_block_layout(&r->worker[w], &r->shape, r->block, r->slabs + (size_t)w * T1, &a);
+    for (int w = 0; w < r->workers; w++)
+        mcp_block_layout(&r->worker[w], &r->shape, r->block, r->slabs + (size_t)w * T1, &a);
     return a.used;
 }
 
@@ -92,12 +111,14 @@ mcp_status mcp_rollout_create(mcp_rollout **out, const mcp_system *s, mcp_poster
     int threads = r->workers; /* a block may run on any of them */
     r->worker = mcp_calloc((size_t)threads, sizeof *r->worker);
     r->slabs  = mcp_calloc((size_t)threads * ((size_t)r->shape.T + 1), sizeof *r->slabs);
-    if (!r->worker || !r->slabs) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a particle simulation");
+    if (!r->worker || !r->slabs)
+        st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a particle simulation");
     if (st == MCP_OK) {
         r->bytes = layout(r, NULL);
         if (r->bytes > (size_t)1 << 40) {
-            st = mcp_fail(err, MCP_ERR_ARG, "%d particles over %d steps would need %.0f GB; use fewer, or a smaller block", set->particles,
-                          set->steps, (double)r->bytes / 1e9);
+            st = mcp_fail(err, MCP_ERR_ARG,
+                          "%d particles over %d steps would need %.0f GB; use fewer, or a smaller block",
+                          set->particles, set->steps, (double)r->bytes / 1e9);
         } else {
             st = mcp_block_alloc(&r->memory, r->bytes, err);
         }
@@ -139,11 +160,13 @@ typedef struct {
 } job;
 
 /* [row][lane] of time t to [t][particle][row]. */
-static void record(double *to, const double *from, int rows, int t, int first, int live, int ld, int particles)
+static void record(double *to, const double *from, int rows, int t, int first, int live, int ld,
+                   int particles)
 {
     double *at = to + ((size_t)t * (size_t)particles + (size_t)first) * (size_t)rows;
     for (int j = 0; j < live; j++)
-        for (int i = 0; i < rows; i++) at[(size_t)j * (size_t)rows + (size_t)i] = from[(size_t)i * (size_t)ld + (size_t)j];
+        for (int i = 0; i < rows; i++)
+            at[(size_t)j * (size_t)rows + (size_t)i] = from[(size_t)i * (size_t)ld + (size_t)j];
 }
 
 static void record_all(const mcp_rollout *r, const mcp_block *b, int first, int live, mcp_rollout_result *to)
@@ -152,10 +175,13 @@ static void record_all(const mcp_rollout *r, const mcp_block *b, int first, int 
     for (int t = 0; t <= s->T; t++) {
         const mcp_slab *k = &b->slab[t];
         if (to->states) record(to->states, k->xe, s->nx, t, first, live, b->ld, s->set.particles);
-        if (to->observed) record(to->observed, k->uz + (size_t)s->nu * (size_t)b->ld, s->nx, t, first, live, b->ld, s->set.particles);
+        if (to->observed)
+            record(to->observed, k->uz + (size_t)s->nu * (size_t)b->ld, s->nx, t, first, live, b->ld,
+                   s->set.particles);
         if (to->inputs && t < s->T) record(to->inputs, k->uz, s->nu, t, first, live, b->ld, s->set.particles);
         for (int i = 0; to->inputs && t == s->T && i < live * s->nu; i++)
-            to->inputs[((size_t)t * (size_t)s->set.particles + (size_t)first) * (size_t)s->nu + (size_t)i] = NAN;
+            to->inputs[((size_t)t * (size_t)s->set.particles + (size_t)first) * (size_t)s->nu + (size_t)i] =
+                NAN;
     }
 }
 
@@ -173,9 +199,11 @@ static void run_block(void *context, int task, int worker)
     const double     scale = drop ? 1.0 / (1.0 - c->dropout) : 1.0;
     const int        last = c->result->observed != NULL;
     c->noise->fill(c->noise->context, s->T, first, n, b->ld, b->x0, b->e, b->eps, drop ? b->keep : NULL);
-    mcp_block_forward(b, c->theta, n, keep, scale, c->result->gradient != NULL, last, r->cost + first, (size_t)r->padded);
+    mcp_block_forward(b, c->theta, n, keep, scale, c->result->gradient != NULL, last, r->cost + first,
+                      (size_t)r->padded);
     for (int j = 0; j < n; j++) r->bad[first + j] = j < live && isnan(b->bad[j]);
-    if (c->result->states || c->result->observed || c->result->inputs) record_all(r, b, first, live, c->result);
+    if (c->result->states || c->result->observed || c->result->inputs)
+        record_all(r, b, first, live, c->result);
     if (!c->result->gradient) return;
     double *sums = r->sums + (size_t)(first / MCP_LANES) * s->sums;
     memset(sums, 0, (size_t)(n / MCP_LANES) * s->sums * sizeof *sums);
@@ -208,7 +236,8 @@ static void statistics(const mcp_rollout *r, mcp_rollout_result *to)
     to->J_std = M > 1 ? sqrt(square / (M - 1)) : 0.0;
 }
 
-/* Sums of the groups, in order, then the gradient of the mean. Returns the number of entries that are not finite. */
+/* Sums of the groups, in order, then the gradient of the mean. Returns the number of entries that are not
+ * finite. */
 static int gradient(mcp_rollout *r, const double *theta, double *g)
 {
     const mcp_shape   *s = &r->shape;
@@ -232,7 +261,8 @@ static int gradient(mcp_rollout *r, const double *theta, double *g)
 mcp_status mcp_rollout_run(mcp_rollout *r, const double *theta, double dropout, const mcp_noise *noise,
                            mcp_rollout_result *result, mcp_error *err)
 {
-    if (!(dropout >= 0.0 && dropout < 1.0)) return mcp_fail(err, MCP_ERR_ARG, "dropout = %g is outside [0, 1)", dropout);
+    if (!(dropout >= 0.0 && dropout < 1.0))
+        return mcp_fail(err, MCP_ERR_ARG, "dropout = %g is outside [0, 1)", dropout);
     job c = {r, theta, dropout, noise, result};
     mcp_pool_run(r->pool, r->blocks, run_block, &c);
     statistics(r, result);
@@ -240,8 +270,12 @@ mcp_status mcp_rollout_run(mcp_rollout *r, const double *theta, double dropout, 
     for (int j = 0; j < r->shape.set.particles; j++) result->bad += r->bad[j];
     int bad = result->gradient && !result->bad ? gradient(r, theta, result->gradient) : 0;
     if (result->bad)
-        return mcp_fail(err, MCP_ERR_NUMERIC, "%d of %d particles reached a state or cost that is not a finite number; look in the task's "
-                        "expressions for divisions, roots and logarithms that fail far from the goal", result->bad, r->shape.set.particles);
-    if (bad) return mcp_fail(err, MCP_ERR_NUMERIC, "the gradient has %d entries that are not finite numbers", bad);
+        return mcp_fail(
+            err, MCP_ERR_NUMERIC,
+            "%d of %d particles reached a state or cost that is not a finite number; look in the task's "
+            "expressions for divisions, roots and logarithms that fail far from the goal",
+            result->bad, r->shape.set.particles);
+    if (bad)
+        return mcp_fail(err, MCP_ERR_NUMERIC, "the gradient has %d entries that are not finite numbers", bad);
     return MCP_OK;
 }

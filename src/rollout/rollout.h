@@ -1,9 +1,11 @@
 /* rollout.h - M particles through T steps of the compiled system, and back: J and its gradient in theta.
  *
- *   t = 0 .. T-1   y = sensor(x, e)   u = controller(y)   a = actuator(u)   D = GP(features(x, a)) sampled   x' = integrate(x, a, D)
+ *   t = 0 .. T-1   y = sensor(x, e)   u = controller(y)   a = actuator(u)   D = GP(features(x, a)) sampled
+ *     x' = integrate(x, a, D)
  *   t = 0 .. T     c = cost(x, a); at T, where no input is applied any more, a is the last one applied
  *   J = sum over t = 0 .. T of the mean of c over particles
- * A pure function of its noise: the same noise gives the same J and gradient, to the bit, for any thread count and block. */
+ * A pure function of its noise: the same noise gives the same J and gradient, to the bit, for any thread
+ * count and block. */
 #ifndef MCP_ROLLOUT_H
 #define MCP_ROLLOUT_H
 
@@ -13,10 +15,12 @@
 
 typedef struct mcp_rollout mcp_rollout;
 
-/* Fills the noise of particles first .. first+n-1 over T = steps (n a multiple of MCP_LANES; lanes past the last particle
- * get any finite values): x0 [nx][ld], e [T+1][ny][ld], eps [T][ngp][ld], keep [T+1][activations][ld] (NULL: no dropout). */
+/* Fills the noise of particles first .. first+n-1 over T = steps (n a multiple of MCP_LANES; lanes past the
+ * last particle get any finite values): x0 [nx][ld], e [T+1][ny][ld], eps [T][ngp][ld], keep
+ * [T+1][activations][ld] (NULL: no dropout). */
 typedef struct {
-    void (*fill)(void *context, int steps, int first, int n, int ld, double *x0, double *e, double *eps, uint8_t *keep);
+    void (*fill)(void *context, int steps, int first, int n, int ld, double *x0, double *e, double *eps,
+                 uint8_t *keep);
     void *context;
 } mcp_noise;
 
@@ -46,21 +50,22 @@ typedef struct {
     double *observed;       /* [T+1][M][nx] or NULL: z of the controller */
     double *inputs;         /* [T+1][M][nu] or NULL: commands; NaN at T, where none is given */
     double *particle_cost;  /* [M] or NULL */
-    int     bad;            /* particles with a NaN or infinite state or cost; then status is MCP_ERR_NUMERIC */
+    int bad; /* particles with a NaN or infinite state or cost; then status is MCP_ERR_NUMERIC */
 } mcp_rollout_result;
 
 /* dropout: 0 = keep all (noise->fill gets keep = NULL). */
 mcp_status mcp_rollout_run(mcp_rollout *r, const double *theta, double dropout, const mcp_noise *noise,
                            mcp_rollout_result *result, mcp_error *err);
 
-/* The usual noise: counter-based streams keyed by (seed, trial, step). Dropout in particles is rounded to 1/256. */
+/* The usual noise: counter-based streams keyed by (seed, trial, step). Dropout in particles is rounded to
+ * 1/256. */
 typedef struct {
     const mcp_system *system;
     uint64_t seed;
     uint32_t trial, step;
     double   dropout;
     int      antithetic; /* 1: particles 2k and 2k+1 mirror each other's normals; dropout stays independent */
-    double   stress;     /* normals of start, sensor and model are larger by this factor; 0 and 1: as they are */
+    double stress; /* normals of start, sensor and model are larger by this factor; 0 and 1: as they are */
 } mcp_stream_noise;
 mcp_noise mcp_noise_from_stream(mcp_stream_noise *context);
 

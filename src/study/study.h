@@ -1,9 +1,12 @@
-/* study.h - many runs of one file: variants x seeds, each in a run folder of its own, and what they say together.
+/* study.h - many runs of one file: variants x seeds, each in a run folder of its own, and what they say
+ * together.
  *
- *   OUT/study.txt  OUT/VARIANT/seed-0001/ (a run folder, plus evaluation.json)  OUT/runs.csv  summary.csv  times.csv
+ *   OUT/study.txt  OUT/VARIANT/seed-0001/ (a run folder, plus evaluation.json)  OUT/runs.csv  summary.csv
+ *     times.csv
  *
- * Runs know nothing of each other. Who works on one holds a lock beside its folder, so any number of threads, processes and
- * MPI ranks may work on the same study at once, and one that dies leaves its run to the next who comes. */
+ * Runs know nothing of each other. Who works on one holds a lock beside its folder, so any number of
+ * threads, processes and MPI ranks may work on the same study at once, and one that dies leaves its run
+ * to the next who comes. */
 #ifndef MCP_STUDY_H
 #define MCP_STUDY_H
 
@@ -27,7 +30,7 @@ typedef struct {
     int          evaluate; /* plant runs of every trial's policy         */
     int          final;    /* plant and model runs of the last policy    */
     int          until_robust; /* a run ends with its first robust policy */
-    double       robust;   /* a policy is robust when this share of its plant runs succeeds and none meets a limit */
+    double robust; /* a policy is robust when this share of its plant runs succeeds and none meets a limit */
     int          variants;
     mcp_variant *variant;
     void        *memory;
@@ -37,7 +40,8 @@ typedef struct {
 mcp_status mcp_study_load(mcp_study **out, const char *file, mcp_error *err);
 void       mcp_study_free(mcp_study *s);
 int        mcp_study_runs(const mcp_study *s);
-/* Run i of the study: all variants of a seed, then the next seed, so that a study stopped half-way compares like with like. */
+/* Run i of the study: all variants of a seed, then the next seed, so that a study stopped half-way compares
+ * like with like. */
 void  mcp_study_at(const mcp_study *s, int i, int *variant, int *seed);
 char *mcp_study_folder(const mcp_study *s, const char *out, int i); /* mcp_free it */
 int   mcp_study_done(const mcp_study *s, const char *out, int i);   /* finished and evaluated */
@@ -45,16 +49,17 @@ int   mcp_study_done(const mcp_study *s, const char *out, int i);   /* finished 
 int   mcp_study_is_robust(const mcp_study *s, int success, int runs, int successes, int limits);
 
 typedef enum { MCP_RUN_DONE = 0, MCP_RUN_TAKEN, MCP_RUN_FAILED, MCP_RUN_STOPPED } mcp_run_outcome_kind;
-/* Learns and evaluates run i, from where it was left. TAKEN: somebody else is at it. FAILED: the sentence is in err and in
- * the run's failed.txt; trying again is allowed. progress may be NULL. */
-mcp_run_outcome_kind mcp_study_work(const mcp_study *s, const char *out, int i, mcp_learn_progress_fn *progress, void *context,
-                                    mcp_error *err);
+/* Learns and evaluates run i, from where it was left. TAKEN: somebody else is at it. FAILED: the sentence is
+ * in err and in the run's failed.txt; trying again is allowed. progress may be NULL. */
+mcp_run_outcome_kind mcp_study_work(const mcp_study *s, const char *out, int i,
+                                    mcp_learn_progress_fn *progress, void *context, mcp_error *err);
 
 /* What the finished runs say. One row per run and policy trial. */
 typedef struct {
     int    variant, seed, trial;
     int    success, limit, ended, evaluated, evaluated_ok, evaluated_limit, model_runs, model_ok;
-    int    robust;         /* the trial succeeded, and so does its policy in nearly every plant run, without a limit met   */
+    int robust; /* the trial succeeded, and so does its policy in nearly every plant run, without a limit met
+                 */
     int    explore_limits; /* explorations of this run that met a limit */
     int    last;           /* the run ends here                         */
     double cost, metric, forecast_cost, forecast_success, coverage, data_s;
@@ -88,7 +93,7 @@ typedef struct {
     int    robust;                        /* the same three for the first robust policy        */
     double robust_median, robust_data_median;
     int    explore_limits, trial_limits;  /* explorations and policy trials that met a limit   */
-    int    final_runs, final_ok, final_limits, final_all; /* final_all: seeds whose last policy never failed */
+    int final_runs, final_ok, final_limits, final_all; /* final_all: seeds whose last policy never failed */
     int    model_runs, model_ok;
 } mcp_study_total;
 void mcp_study_total_make(mcp_study_total *t, const mcp_study_result *r, int variant);

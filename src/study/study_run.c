@@ -27,10 +27,13 @@ char *mcp_study_folder(const mcp_study *s, const char *out, int i)
 /* Finished means: the file is there and was made for at least this many trials and plant runs. */
 int mcp_study_done(const mcp_study *s, const char *out, int i)
 {
-    char   *folder = mcp_study_folder(s, out, i), *path = folder ? mcp_sprintf("%s/evaluation.json", folder) : NULL;
+    char *folder = mcp_study_folder(s, out, i),
+         *path = folder ? mcp_sprintf("%s/evaluation.json", folder) : NULL;
     json_t *root = NULL;
-    int     done = path && mcp_json_read(&root, path, NULL) == MCP_OK && mcp_json_get_int(root, "trials", -1) >= s->trials &&
-               mcp_json_get_int(root, "evaluate", -1) == s->evaluate && mcp_json_get_int(root, "final", -1) == s->final;
+    int done = path && mcp_json_read(&root, path, NULL) == MCP_OK &&
+               mcp_json_get_int(root, "trials", -1) >= s->trials &&
+               mcp_json_get_int(root, "evaluate", -1) == s->evaluate &&
+               mcp_json_get_int(root, "final", -1) == s->final;
     json_decref(root);
     mcp_free(path);
     mcp_free(folder);
@@ -60,16 +63,22 @@ static mcp_status evaluate(const mcp_study *s, const mcp_run *r, teller *t, json
         mcp_evaluation      plant = {0}, model = {0};
         mcp_fit            *fit = NULL;
         if (!it) return mcp_fail(err, MCP_ERR_IO, "%s: trial %d is missing", r->folder, k);
-        if (runs) st = mcp_evaluate_plant(&plant, r->system, it->theta, runs, r->seed, k, NULL, evaluate_tick, t, err);
+        if (runs)
+            st = mcp_evaluate_plant(&plant, r->system, it->theta, runs, r->seed, k, NULL, evaluate_tick, t,
+                                    err);
         if (st == MCP_OK && last && runs) st = mcp_run_model(&fit, r, k, NULL, err);
         if (st == MCP_OK && last && runs)
-            st = mcp_evaluate_model(&model, r->system, fit, it->theta, r->algorithm->true_state, runs, r->seed, k, NULL, err);
+            st = mcp_evaluate_model(&model, r->system, fit, it->theta, r->algorithm->true_state, runs,
+                                    r->seed, k, NULL, err);
         if (st == MCP_OK)
-            json_array_append_new(list, json_pack("{s:i,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:i,s:i}", "trial", k, "runs", runs, "success", plant.successes,
-                                                  "limit", plant.limits, "cost_median", mcp_json_number(plant.cost_median), "metric_median",
-                                                  mcp_json_number(plant.metric_median), "metric_mean", mcp_json_number(plant.metric_mean),
-                                                  "metric_max", mcp_json_number(plant.metric_max), "model_runs", model.runs, "model_success",
-                                                  model.successes));
+            json_array_append_new(list,
+                                  json_pack("{s:i,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:i,s:i}", "trial", k, "runs",
+                                            runs, "success", plant.successes, "limit", plant.limits,
+                                            "cost_median", mcp_json_number(plant.cost_median),
+                                            "metric_median", mcp_json_number(plant.metric_median),
+                                            "metric_mean", mcp_json_number(plant.metric_mean), "metric_max",
+                                            mcp_json_number(plant.metric_max), "model_runs", model.runs,
+                                            "model_success", model.successes));
         mcp_evaluation_free(&plant);
         mcp_evaluation_free(&model);
         mcp_fit_free(fit);
@@ -87,7 +96,8 @@ static mcp_status store_evaluation(const mcp_study *s, const char *folder, telle
     if (st == MCP_OK && trouble.status != MCP_OK) st = mcp_fail(err, trouble.status, "%s", trouble.text);
     if (st == MCP_OK) st = evaluate(s, r, t, list, err);
     if (st == MCP_OK) {
-        root = json_pack("{s:i,s:i,s:i,s:O}", "trials", s->trials, "evaluate", s->evaluate, "final", s->final, "list", list);
+        root = json_pack("{s:i,s:i,s:i,s:O}", "trials", s->trials, "evaluate", s->evaluate, "final", s->final,
+                         "list", list);
         st   = path ? mcp_json_write(path, root, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
     }
     json_decref(root);
@@ -102,7 +112,8 @@ int mcp_study_is_robust(const mcp_study *s, int success, int runs, int successes
     return success && !limits && successes >= s->robust * runs;
 }
 
-/* Is the run's last policy robust? Asked before every trial, so that a resumed run ends where it would have. */
+/* Is the run's last policy robust? Asked before every trial, so that a resumed run ends where it would have.
+ */
 static mcp_status found_robust(const mcp_study *s, const mcp_learner *l, teller *t, int *yes, mcp_error *err)
 {
     const mcp_run      *r = l->run;
@@ -110,13 +121,15 @@ static mcp_status found_robust(const mcp_study *s, const mcp_learner *l, teller 
     mcp_evaluation      plant = {0};
     *yes = 0;
     if (!s->until_robust || !it || !it->info.success) return MCP_OK;
-    mcp_status st = mcp_evaluate_plant(&plant, r->system, it->theta, s->evaluate, r->seed, it->info.number, NULL, evaluate_tick, t, err);
+    mcp_status st = mcp_evaluate_plant(&plant, r->system, it->theta, s->evaluate, r->seed, it->info.number,
+                                       NULL, evaluate_tick, t, err);
     if (st == MCP_OK) *yes = mcp_study_is_robust(s, 1, plant.runs, plant.successes, plant.limits);
     mcp_evaluation_free(&plant);
     return st;
 }
 
-static mcp_status learn(const mcp_study *s, int variant, int seed, const char *folder, teller *t, mcp_error *err)
+static mcp_status learn(const mcp_study *s, int variant, int seed, const char *folder, teller *t,
+                        mcp_error *err)
 {
     const mcp_variant *v = &s->variant[variant];
     mcp_task          *task = NULL;
@@ -141,7 +154,8 @@ static mcp_status learn(const mcp_study *s, int variant, int seed, const char *f
         if ((st = found_robust(s, l, t, &found, err)) != MCP_OK || found) break;
         st = mcp_learner_trial(l, &info, err);
     }
-    if (l) mcp_learner_close(l, st == MCP_OK ? "finished" : st == MCP_ERR_STOPPED ? "stopped" : "failed", NULL);
+    if (l)
+        mcp_learner_close(l, st == MCP_OK ? "finished" : st == MCP_ERR_STOPPED ? "stopped" : "failed", NULL);
     mcp_learner_free(l);
     mcp_task_free(task);
     return st;
@@ -155,8 +169,8 @@ static void note_failure(const char *folder, const mcp_error *err)
     mcp_free(path);
 }
 
-mcp_run_outcome_kind mcp_study_work(const mcp_study *s, const char *out, int i, mcp_learn_progress_fn *progress, void *context,
-                                    mcp_error *err)
+mcp_run_outcome_kind mcp_study_work(const mcp_study *s, const char *out, int i,
+                                    mcp_learn_progress_fn *progress, void *context, mcp_error *err)
 {
     mcp_error            own = {MCP_OK, ""};
     mcp_lock            *claim = NULL;

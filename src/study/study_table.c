@@ -36,7 +36,8 @@ static void evaluation_into(mcp_study_row *w, const json_t *list, int last)
     w->final_metric_max    = mcp_json_get_double(e, "metric_max", NAN);
 }
 
-static mcp_status run_rows(mcp_study_result *r, const mcp_study *s, const char *folder, int variant, int seed, mcp_error *err)
+static mcp_status run_rows(mcp_study_result *r, const mcp_study *s, const char *folder, int variant, int seed,
+                           mcp_error *err)
 {
     mcp_run  *run = NULL;
     mcp_error trouble = {MCP_OK, ""};
@@ -49,10 +50,22 @@ static mcp_status run_rows(mcp_study_result *r, const mcp_study *s, const char *
         const mcp_learn_info *i = &run->item[k]->info;
         explore_limits += i->explored && i->limit != 0;
         if (!i->explored && i->number <= s->trials) {
-            mcp_study_row w = {.variant = variant, .seed = seed, .trial = i->number, .success = i->success, .limit = i->limit, .ended = i->ended,
-                               .explore_limits = explore_limits, .cost = i->cost,
-                               .metric = i->metric, .forecast_cost = i->forecast_cost, .forecast_success = i->forecast_success,
-                               .coverage = i->coverage, .data_s = data, .model_s = i->model_s, .optimise_s = i->optimise_s, .steps = i->steps};
+            mcp_study_row w = {.variant = variant,
+                               .seed = seed,
+                               .trial = i->number,
+                               .success = i->success,
+                               .limit = i->limit,
+                               .ended = i->ended,
+                               .explore_limits = explore_limits,
+                               .cost = i->cost,
+                               .metric = i->metric,
+                               .forecast_cost = i->forecast_cost,
+                               .forecast_success = i->forecast_success,
+                               .coverage = i->coverage,
+                               .data_s = data,
+                               .model_s = i->model_s,
+                               .optimise_s = i->optimise_s,
+                               .steps = i->steps};
             w.last = i->number == s->trials || k == run->items - 1;
             evaluation_into(&w, list, w.last);
             w.robust = mcp_study_is_robust(s, w.success, w.evaluated, w.evaluated_ok, w.evaluated_limit);
@@ -81,7 +94,8 @@ static int collect_run(mcp_study_result *r, const mcp_study *s, const char *out,
     mcp_error why = {MCP_OK, ""};
     mcp_study_at(s, i, &variant, &seed);
     if (mcp_study_done(s, out, i)) {
-        if (run_rows(r, s, folder, variant, seed, &why) != MCP_OK) tell(r, s->variant[variant].name, seed, seed, why.text);
+        if (run_rows(r, s, folder, variant, seed, &why) != MCP_OK)
+            tell(r, s->variant[variant].name, seed, seed, why.text);
         return 1;
     }
     char *note = mcp_sprintf("%s.failed.txt", folder), *text = NULL;
@@ -156,7 +170,9 @@ void mcp_study_cell_make(mcp_study_cell *c, const mcp_study_result *r, int varia
         c->limits += w->limit != 0;
         if (w->evaluated) {
             c->plant_metric_mean += w->final_metric_mean * w->evaluated;
-            c->plant_metric_max = c->evaluated == w->evaluated ? w->final_metric_max : fmax(c->plant_metric_max, w->final_metric_max);
+            c->plant_metric_max = c->evaluated == w->evaluated
+                                      ? w->final_metric_max
+                                      : fmax(c->plant_metric_max, w->final_metric_max);
         }
     }
     c->plant_metric_mean = c->evaluated ? c->plant_metric_mean / c->evaluated : NAN;
@@ -229,27 +245,34 @@ static void csv_number(mcp_text *t, double v)
 
 static void runs_csv(mcp_text *t, const mcp_study *s, const mcp_study_result *r)
 {
-    mcp_text_add(t, "variant,seed,trial,success,ended,cost,metric,forecast_cost,forecast_success,coverage,data_s,steps,plant_runs,plant_success,"
-                    "plant_limit,plant_cost_median,plant_metric_median,plant_metric_mean,plant_metric_max,model_runs,model_success,robust,limit,"
+    mcp_text_add(t, "variant,seed,trial,success,ended,cost,metric,forecast_cost,forecast_success,coverage,"
+                    "data_s,steps,plant_runs,plant_success,"
+                    "plant_limit,plant_cost_median,plant_metric_median,plant_metric_mean,plant_metric_max,"
+                    "model_runs,model_success,robust,limit,"
                     "explore_limits\n");
     for (int i = 0; i < r->rows; i++) {
         const mcp_study_row *w = &r->row[i];
-        mcp_text_add(t, "%s,%d,%d,%d,%d", s->variant[w->variant].name, w->seed, w->trial, w->success, w->ended);
-        const double v[] = {w->cost, w->metric, w->forecast_cost, w->forecast_success, w->coverage, w->data_s};
+        mcp_text_add(t, "%s,%d,%d,%d,%d", s->variant[w->variant].name, w->seed, w->trial, w->success,
+                     w->ended);
+        const double v[] = {w->cost,     w->metric, w->forecast_cost, w->forecast_success,
+                            w->coverage, w->data_s};
         for (int k = 0; k < 6; k++) csv_number(t, v[k]);
         mcp_text_add(t, ",%d,%d,%d,%d", w->steps, w->evaluated, w->evaluated_ok, w->evaluated_limit);
         csv_number(t, w->final_cost_median);
         csv_number(t, w->final_metric_median);
         csv_number(t, w->final_metric_mean);
         csv_number(t, w->final_metric_max);
-        mcp_text_add(t, ",%d,%d,%d,%d,%d\n", w->model_runs, w->model_ok, w->robust, w->limit != 0, w->explore_limits);
+        mcp_text_add(t, ",%d,%d,%d,%d,%d\n", w->model_runs, w->model_ok, w->robust, w->limit != 0,
+                     w->explore_limits);
     }
 }
 
 static void summary_csv(mcp_text *t, mcp_text *times, const mcp_study *s, const mcp_study_result *r)
 {
-    mcp_text_add(t, "variant,trial,runs,success,success_low,success_high,cost_p05,cost_median,cost_p95,metric_p05,metric_median,metric_p95,"
-                    "plant_runs,plant_success,solved_first_here,paper_success,plant_metric_mean,plant_metric_max,robust,limits\n");
+    mcp_text_add(t, "variant,trial,runs,success,success_low,success_high,cost_p05,cost_median,cost_p95,"
+                    "metric_p05,metric_median,metric_p95,"
+                    "plant_runs,plant_success,solved_first_here,paper_success,plant_metric_mean,plant_metric_"
+                    "max,robust,limits\n");
     mcp_text_add(times, "variant,trial,model_s_median,optimise_s_median\n");
     for (int v = 0; v < s->variants; v++) {
         mcp_study_total total;
@@ -258,7 +281,8 @@ static void summary_csv(mcp_text *t, mcp_text *times, const mcp_study *s, const 
             mcp_study_cell c;
             mcp_study_cell_make(&c, r, v, k);
             mcp_text_add(t, "%s,%d,%d,%d", s->variant[v].name, k, c.runs, c.successes);
-            const double q[] = {c.low, c.high, c.cost[0], c.cost[1], c.cost[2], c.metric[0], c.metric[1], c.metric[2]};
+            const double q[] = {c.low,     c.high,      c.cost[0],   c.cost[1],
+                                c.cost[2], c.metric[0], c.metric[1], c.metric[2]};
             for (int j = 0; j < 8; j++) csv_number(t, q[j]);
             mcp_text_add(t, ",%d,%d,%d", c.evaluated, c.evaluated_ok, total.first[k]);
             csv_number(t, k <= s->variant[v].papers ? s->variant[v].paper[k - 1] : NAN);
@@ -276,7 +300,8 @@ static void summary_csv(mcp_text *t, mcp_text *times, const mcp_study *s, const 
 static mcp_status write_text(const char *out, const char *name, mcp_text *t, mcp_error *err)
 {
     char      *path = mcp_sprintf("%s/%s", out, name);
-    mcp_status st = !path || t->failed ? mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %s", name) : mcp_file_write(path, t->data, t->length, err);
+    mcp_status st = !path || t->failed ? mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %s", name)
+                                       : mcp_file_write(path, t->data, t->length, err);
     mcp_free(path);
     mcp_text_free(t);
     return st;
@@ -303,31 +328,48 @@ static void print_variant(mcp_text *out, const mcp_study *s, const mcp_study_res
     mcp_study_total_make(&t, r, v);
     mcp_text_add(out, "%s: %d of %d seeds finished\n", q->name, t.runs, s->seed_last - s->seed_first + 1);
     if (!t.runs) return;
-    mcp_text_add(out, "  trial  solved   95 %% interval%s   policy on the plant   cost median (5-95 %%)      metric median (5-95 %%)    model s  policy s\n",
+    mcp_text_add(out,
+                 "  trial  solved   95 %% interval%s   policy on the plant   cost median (5-95 %%)      "
+                 "metric median (5-95 %%)    model s  policy s\n",
                  q->papers ? "   paper" : "");
     for (int k = 1; k <= s->trials; k++) {
         mcp_study_cell c;
         mcp_study_cell_make(&c, r, v, k);
         if (!c.runs) continue;
-        mcp_text_add(out, "  %5d   %3.0f %%   %3.0f - %3.0f %%  ", k, 100.0 * c.successes / (c.runs ? c.runs : 1), 100 * c.low, 100 * c.high);
+        mcp_text_add(out, "  %5d   %3.0f %%   %3.0f - %3.0f %%  ", k,
+                     100.0 * c.successes / (c.runs ? c.runs : 1), 100 * c.low, 100 * c.high);
         if (q->papers && k <= q->papers) mcp_text_add(out, "   %3.0f %%", q->paper[k - 1]);
         else if (q->papers) mcp_text_add(out, "        ");
-        if (c.evaluated) mcp_text_add(out, "   %6d of %6d (%3.0f %%)", c.evaluated_ok, c.evaluated, 100.0 * c.evaluated_ok / c.evaluated);
+        if (c.evaluated)
+            mcp_text_add(out, "   %6d of %6d (%3.0f %%)", c.evaluated_ok, c.evaluated,
+                         100.0 * c.evaluated_ok / c.evaluated);
         else mcp_text_add(out, "   %23s", "");
         mcp_text_add(out, "   %6.2f (%.2f - %.2f)", c.cost[1], c.cost[0], c.cost[2]);
-        mcp_text_add(out, "   %6.4g (%.3g - %.3g)   %5.2f   %6.2f\n", c.metric[1], c.metric[0], c.metric[2], c.model_s, c.optimise_s);
+        mcp_text_add(out, "   %6.4g (%.3g - %.3g)   %5.2f   %6.2f\n", c.metric[1], c.metric[0], c.metric[2],
+                     c.model_s, c.optimise_s);
     }
     mcp_text_add(out, "  solved by %d of %d seeds", t.solved, t.runs);
-    if (isfinite(t.first_median)) mcp_text_add(out, "; median: in trial %g, from %.1f s of data", t.first_median, t.data_median);
-    if (t.robust) mcp_text_add(out, "\n  robust policy (%.0f %% of its plant runs, no limit met) by %d of %d seeds", 100 * s->robust, t.robust, t.runs);
-    if (isfinite(t.robust_median)) mcp_text_add(out, "; median: in trial %g, from %.1f s of data", t.robust_median, t.robust_data_median);
+    if (isfinite(t.first_median))
+        mcp_text_add(out, "; median: in trial %g, from %.1f s of data", t.first_median, t.data_median);
+    if (t.robust)
+        mcp_text_add(out, "\n  robust policy (%.0f %% of its plant runs, no limit met) by %d of %d seeds",
+                     100 * s->robust, t.robust, t.runs);
+    if (isfinite(t.robust_median))
+        mcp_text_add(out, "; median: in trial %g, from %.1f s of data", t.robust_median,
+                     t.robust_data_median);
     if (t.explore_limits || t.trial_limits)
-        mcp_text_add(out, "\n  limits met: in %d explorations, in %d policy trials", t.explore_limits, t.trial_limits);
+        mcp_text_add(out, "\n  limits met: in %d explorations, in %d policy trials", t.explore_limits,
+                     t.trial_limits);
     if (t.final_runs) {
         mcp_study_cell c;
         mcp_study_cell_make(&c, r, v, s->trials);
-        mcp_text_add(out, "\n  last policy: %d of %d plant runs succeed (%d of %d seeds: every one), %d end at a limit", t.final_ok, t.final_runs, t.final_all, t.runs, t.final_limits);
-        if (c.evaluated) mcp_text_add(out, "; metric there: mean %.4g, largest %.4g", c.plant_metric_mean, c.plant_metric_max);
+        mcp_text_add(
+            out,
+            "\n  last policy: %d of %d plant runs succeed (%d of %d seeds: every one), %d end at a limit",
+            t.final_ok, t.final_runs, t.final_all, t.runs, t.final_limits);
+        if (c.evaluated)
+            mcp_text_add(out, "; metric there: mean %.4g, largest %.4g", c.plant_metric_mean,
+                         c.plant_metric_max);
         if (t.model_runs) mcp_text_add(out, "; on the model %d of %d", t.model_ok, t.model_runs);
     }
     mcp_text_add(out, "\n\n");
@@ -337,5 +379,7 @@ void mcp_study_print(mcp_text *out, const mcp_study *s, const mcp_study_result *
 {
     mcp_text_add(out, "%s\n\n", s->name);
     for (int v = 0; v < s->variants; v++) print_variant(out, s, r, v);
-    if (r->unfinished) mcp_text_add(out, "%d of %d runs are not in the table:\n%s", r->unfinished, r->runs, r->trouble.data ? r->trouble.data : "");
+    if (r->unfinished)
+        mcp_text_add(out, "%d of %d runs are not in the table:\n%s", r->unfinished, r->runs,
+                     r->trouble.data ? r->trouble.data : "");
 }

@@ -17,12 +17,15 @@ const mcp_key mcp_draw_table[] = {
     {"x2", KEY_EXPR, ARG(2), .only = "line", .required = 1, .unit = "m", .about = "line: second point"},
     {"y2", KEY_EXPR, ARG(3), .only = "line", .required = 1, .unit = "m", .about = "line: second point"},
     {"r", KEY_EXPR, ARG(4), .only = "circle", .required = 1, .unit = "m", .about = "circle: radius"},
-    {"width", KEY_EXPR, ARG(5), .only = "line|rectangle", .unit = "m", .about = "rectangle: width; line: thickness"},
-    {"height", KEY_EXPR, ARG(6), .only = "rectangle", .required = 1, .unit = "m", .about = "rectangle: height"},
+    {"width", KEY_EXPR, ARG(5), .only = "line|rectangle", .unit = "m",
+     .about = "rectangle: width; line: thickness"},
+    {"height", KEY_EXPR, ARG(6), .only = "rectangle", .required = 1, .unit = "m",
+     .about = "rectangle: height"},
     {"angle", KEY_EXPR, ARG(7), .only = "rectangle", .unit = "rad",
      .about = "rectangle: turned to the left about its centre"},
     {"color", KEY_TEXT, offsetof(shape_row, color), .about = "a CSS colour"},
-    {"label", KEY_TEXT, offsetof(shape_row, label), .only = "text", .required = 1, .about = "text: what is written"},
+    {"label", KEY_TEXT, offsetof(shape_row, label), .only = "text", .required = 1,
+     .about = "text: what is written"},
     MCP_KEY_END,
 };
 enum { ARGS = 8 };
@@ -41,8 +44,8 @@ static mcp_status read_shape(mcp_reader *r, mcp_yaml *n, const char *kind, mcp_t
     table[count]  = (mcp_key)MCP_KEY_END;
     mcp_status st = mcp_keys_read(r, n, table, &row);
     if (st != MCP_OK) return st;
-    out->kind      = mcp_bag_text(r->bag, kind, strlen(kind));
-    out->args.item = mcp_bag_get(r->bag, ARGS, sizeof(mcp_named_expr));
+    out->kind      = mcp_task_memory_text(r->bag, kind, strlen(kind));
+    out->args.item = mcp_task_memory_get(r->bag, ARGS, sizeof(mcp_named_expr));
     if (!out->kind || !out->args.item) return mcp_read_memory(r);
     for (int i = 0; i < ARGS; i++)
         if (row.arg[i].text)
@@ -60,7 +63,8 @@ mcp_status mcp_read_draw(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *
     if (st != MCP_OK) return st;
     if (n->count > MCP_MAX_LIST)
         return mcp_fail_at(r->err, n->at, "found %d shapes, expected at most %d", n->count, MCP_MAX_LIST);
-    if (!(t->draw = mcp_bag_get(r->bag, (size_t)n->count, sizeof *t->draw))) return mcp_read_memory(r);
+    if (!(t->draw = mcp_task_memory_get(r->bag, (size_t)n->count, sizeof *t->draw)))
+        return mcp_read_memory(r);
     for (mcp_yaml *c = n->first; c; c = c->next, t->draws++) {
         if (c->kind != MCP_YAML_MAP || c->count != 1)
             return mcp_read_fail(r, c, "one shape, e.g. line: {x: 0, y: 0, x2: 1, y2: 1}");
@@ -69,8 +73,9 @@ mcp_status mcp_read_draw(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *
         if (i == 4) {
             const char *near = mcp_nearest(c->first->key, words, 4);
             return mcp_fail_at(r->err, c->first->key_at,
-                               "found shape \"%s\", expected one of line, circle, rectangle, text%s%s%s", c->first->key,
-                               near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+                               "found shape \"%s\", expected one of line, circle, rectangle, text%s%s%s",
+                               c->first->key, near ? "; did you mean \"" : "", near ? near : "",
+                               near ? "\"?" : "");
         }
         if ((st = read_shape(r, c->first, words[i], &t->draw[t->draws])) != MCP_OK) return st;
     }

@@ -49,7 +49,8 @@ mcp_status mcp_task_dump(const mcp_task *task, char **json, mcp_error *err)
 {
     mcp_text out = {0};
     *json        = NULL;
-    if (!task->tree) return mcp_fail(err, MCP_ERR_ARG, "this task was not read from a file and cannot be dumped");
+    if (!task->tree)
+        return mcp_fail(err, MCP_ERR_ARG, "this task was not read from a file and cannot be dumped");
     value(&out, task->tree, 0);
     mcp_text_add(&out, "\n");
     return mcp_text_take(&out, json, err);

@@ -1,4 +1,5 @@
-/* dynamics.c - the model section: which states Gaussian processes learn, on which features, with which kernel. */
+/* dynamics.c - the model section: which states Gaussian processes learn, on which features, with which
+ * kernel. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,9 +10,10 @@
 static mcp_status claim(mcp_reader *r, int state, mcp_where at, char *taken)
 {
     if (taken[state])
-        return mcp_fail_at(r->err, at,
-                           "found \"%s\" twice in model, expected each state once in velocities, changes or known",
-                           r->task->state[state]);
+        return mcp_fail_at(
+            r->err, at,
+            "found \"%s\" twice in model, expected each state once in velocities, changes or known",
+            r->task->state[state]);
     taken[state] = 1;
     return MCP_OK;
 }
@@ -29,7 +31,7 @@ static void claimed(const mcp_task *t, char *taken)
 static mcp_status room_for_gps(mcp_reader *r)
 {
     mcp_task *t = r->task;
-    if (!t->gp) t->gp = mcp_bag_get(r->bag, MCP_MAX_STATE, sizeof *t->gp);
+    if (!t->gp) t->gp = mcp_task_memory_get(r->bag, MCP_MAX_STATE, sizeof *t->gp);
     return t->gp ? MCP_OK : mcp_read_memory(r);
 }
 
@@ -44,7 +46,8 @@ static mcp_status read_velocities(mcp_reader *r, mcp_yaml *n, void *base, const 
         mcp_task_gp gp = {.kind = MCP_GP_VELOCITY};
         const char *name;
         if ((st = mcp_read_state(r, c->key, c->key_at, &gp.position)) != MCP_OK) return st;
-        if ((st = mcp_read_name(r, c, &name)) != MCP_OK || (st = mcp_read_state(r, name, c->at, &gp.state)) != MCP_OK)
+        if ((st = mcp_read_name(r, c, &name)) != MCP_OK ||
+            (st = mcp_read_state(r, name, c->at, &gp.state)) != MCP_OK)
             return st;
         if ((st = claim(r, gp.position, c->key_at, taken)) != MCP_OK ||
             (st = claim(r, gp.state, c->at, taken)) != MCP_OK)
@@ -64,7 +67,8 @@ static mcp_status read_changes(mcp_reader *r, mcp_yaml *n, void *base, const mcp
     for (mcp_yaml *c = n->first; c; c = c->next) {
         mcp_task_gp gp = {.kind = MCP_GP_CHANGE, .position = -1};
         const char *name;
-        if ((st = mcp_read_name(r, c, &name)) != MCP_OK || (st = mcp_read_state(r, name, c->at, &gp.state)) != MCP_OK)
+        if ((st = mcp_read_name(r, c, &name)) != MCP_OK ||
+            (st = mcp_read_state(r, name, c->at, &gp.state)) != MCP_OK)
             return st;
         if ((st = claim(r, gp.state, c->at, taken)) != MCP_OK) return st;
         t->gp[t->ngp++] = gp;
@@ -96,16 +100,19 @@ static mcp_status read_features(mcp_reader *r, mcp_yaml *n, void *base, const mc
     mcp_status st;
     if (n->kind == MCP_YAML_SCALAR || !n->count) return mcp_read_fail(r, n, key->form);
     if (n->count > MCP_MAX_FEATURE)
-        return mcp_fail_at(r->err, n->at, "found %d features, expected at most %d", n->count, MCP_MAX_FEATURE);
+        return mcp_fail_at(r->err, n->at, "found %d features, expected at most %d", n->count,
+                           MCP_MAX_FEATURE);
     t->features.n = 0;
-    if (!(t->features.item = mcp_bag_get(r->bag, (size_t)n->count, sizeof(mcp_named_expr)))) return mcp_read_memory(r);
+    if (!(t->features.item = mcp_task_memory_get(r->bag, (size_t)n->count, sizeof(mcp_named_expr))))
+        return mcp_read_memory(r);
     for (mcp_yaml *c = n->first; c; c = c->next) {
         mcp_named_expr *f    = &t->features.item[t->features.n];
         const char     *name = c->key ? c->key : c->text;
         if ((st = mcp_read_expr(r, c, &f->expr)) != MCP_OK) return st;
         for (int i = 0; i < t->features.n; i++)
-            if (!strcmp(t->features.item[i].expr.text, f->expr.text)) return mcp_read_fail(r, c, "each feature once");
-        if (!(f->name = mcp_bag_text(r->bag, name, strlen(name)))) return mcp_read_memory(r);
+            if (!strcmp(t->features.item[i].expr.text, f->expr.text))
+                return mcp_read_fail(r, c, "each feature once");
+        if (!(f->name = mcp_task_memory_text(r->bag, name, strlen(name)))) return mcp_read_memory(r);
         t->features.n++;
     }
     t->nf = t->features.n;
@@ -126,8 +133,9 @@ static mcp_status find_gp(mcp_reader *r, const mcp_yaml *c, int *index)
     }
     const char *near = mcp_nearest(c->key, names, t->ngp);
     return mcp_fail_at(r->err, c->key_at,
-                       "found \"%s\" in model.%s, expected a velocity or change that the model learns%s%s%s", c->key,
-                       c->parent->key, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+                       "found \"%s\" in model.%s, expected a velocity or change that the model learns%s%s%s",
+                       c->key, c->parent->key, near ? "; did you mean \"" : "", near ? near : "",
+                       near ? "\"?" : "");
 }
 
 /* Words outside brackets must name kernels; what stands inside them is read when the model is compiled. */
@@ -150,10 +158,10 @@ static mcp_status check_kernel(mcp_reader *r, const mcp_yaml *n)
             const char *near = mcp_nearest(word, words, (int)known);
             mcp_where   at   = n->at;
             if (at.column) at.column += (int)(p - n->text);
-            return mcp_fail_at(
-                r->err, at,
-                "found kernel \"%s\", expected one of se, mp, linear, pi, matern32, matern52, rq, periodic%s%s%s", word,
-                near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+            return mcp_fail_at(r->err, at,
+                               "found kernel \"%s\", expected one of se, mp, linear, pi, matern32, matern52, "
+                               "rq, periodic%s%s%s",
+                               word, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
         }
         p += length;
     }
@@ -173,14 +181,16 @@ static mcp_status read_kernel(mcp_reader *r, mcp_yaml *n, void *base, const mcp_
         return MCP_OK;
     }
     for (mcp_yaml *c = n->first; c; c = c->next) {
-        if ((st = find_gp(r, c, &i)) != MCP_OK || (st = mcp_read_expr(r, c, &t->gp[i].kernel)) != MCP_OK) return st;
+        if ((st = find_gp(r, c, &i)) != MCP_OK || (st = mcp_read_expr(r, c, &t->gp[i].kernel)) != MCP_OK)
+            return st;
         if ((st = check_kernel(r, c)) != MCP_OK) return st;
     }
     for (i = 0; i < t->ngp; i++)
         if (!t->gp[i].kernel.text)
-            return mcp_fail_at(r->err, n->at,
-                               "model.kernel: \"%s\" is missing, expected a kernel for every velocity and change",
-                               t->state[t->gp[i].state]);
+            return mcp_fail_at(
+                r->err, n->at,
+                "model.kernel: \"%s\" is missing, expected a kernel for every velocity and change",
+                t->state[t->gp[i].state]);
     return MCP_OK;
 }
 
@@ -191,7 +201,8 @@ static mcp_status read_prior_mean(mcp_reader *r, mcp_yaml *n, void *base, const 
     int        i  = 0;
     if (st != MCP_OK) return st;
     for (mcp_yaml *c = n->first; c; c = c->next)
-        if ((st = find_gp(r, c, &i)) != MCP_OK || (st = mcp_read_expr(r, c, &t->gp[i].prior_mean)) != MCP_OK) return st;
+        if ((st = find_gp(r, c, &i)) != MCP_OK || (st = mcp_read_expr(r, c, &t->gp[i].prior_mean)) != MCP_OK)
+            return st;
     return MCP_OK;
 }
 
@@ -214,28 +225,33 @@ static mcp_status natural_features(mcp_reader *r, mcp_yaml *map)
     char            text[4096] = "[";
     size_t          used       = 1;
     for (int i = 0; i < t->nx && used < sizeof text - 160; i++)
-        used += (size_t)(t->state_angle[i]
-                             ? snprintf(text + used, sizeof text - used, "sin(%s), cos(%s), ", t->state[i], t->state[i])
-                             : snprintf(text + used, sizeof text - used, "%s, ", t->state[i]));
+        used += (size_t)(t->state_angle[i] ? snprintf(text + used, sizeof text - used, "sin(%s), cos(%s), ",
+                                                      t->state[i], t->state[i])
+                                           : snprintf(text + used, sizeof text - used, "%s, ", t->state[i]));
     for (int i = 0; i < t->nu && used < sizeof text - 80; i++)
-        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", t->input[i].name, i + 1 < t->nu ? ", " : "]");
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s", t->input[i].name,
+                                 i + 1 < t->nu ? ", " : "]");
     return mcp_fill(r, map, "features", text);
 }
 
 #define AT(field) offsetof(mcp_task, field)
 const mcp_key mcp_model_table[] = {
     {"velocities", KEY_OWN, 0, .read = read_velocities, .form = "a mapping position: velocity",
-     .about = "learned velocities: the model predicts the change of each over a sample; its position follows by "
-              "integration"},
+     .about =
+         "learned velocities: the model predicts the change of each over a sample; its position follows by "
+         "integration"},
     {"changes", KEY_OWN, 0, .read = read_changes, .form = "a list of states",
      .about = "states whose plain change over a sample is learned (systems that are not mechanical)"},
     {"known", KEY_OWN, 0, .read = read_known, .form = "a mapping state: expression",
      .about = "states whose next value is known: an expression of state and inputs, e.g. th + u"},
     {"features", KEY_OWN, 0, .read = read_features, .form = "a list of expressions, or name: expression",
-     .about = "inputs of the Gaussian processes: expressions of state and inputs. Default: all states (angles as sine "
+     .about = "inputs of the Gaussian processes: expressions of state and inputs. Default: all states "
+              "(angles as sine "
               "and cosine) and inputs"},
-    {"kernel", KEY_OWN, 0, .read = read_kernel, .fallback = "se", .form = "a kernel, or a mapping velocity: kernel",
-     .about = "se, matern32, matern52, rq, periodic, linear, mp(degree), pi(expression, ...), with + and *; a list in "
+    {"kernel", KEY_OWN, 0, .read = read_kernel, .fallback = "se",
+     .form = "a kernel, or a mapping velocity: kernel",
+     .about = "se, matern32, matern52, rq, periodic, linear, mp(degree), pi(expression, ...), with + and *; "
+              "a list in "
               "brackets chooses features: linear(sin(th), u), mp(2; sin(th), u)"},
     {"prior_mean", KEY_OWN, 0, .read = read_prior_mean, .form = "a mapping velocity: expression",
      .about = "expected change over a sample; the Gaussian process learns the rest"},
@@ -244,7 +260,8 @@ const mcp_key mcp_model_table[] = {
      .about = "smallest noise deviation the training may choose; 0 = from what the smoother can know"},
     {"lengthscale_floor", KEY_NUMBER, AT(model.gp.lengthscale_floor), 0, 100, .fallback = "0.3",
      .unit = "deviations of the feature", .about = "smallest length-scale; 0 = none"},
-    {"noise_start", KEY_NUMBER, AT(model.gp.noise_start), 0, 1e6, .fallback = "0", .unit = "the change's unit",
+    {"noise_start", KEY_NUMBER, AT(model.gp.noise_start), 0, 1e6, .fallback = "0",
+     .unit = "the change's unit",
      .about = "noise deviation the training starts from; 0 = a tenth of the targets' deviation"},
     {"fix_lambda", KEY_FLAG, AT(model.gp.fix_lambda), .fallback = "no",
      .about = "keep the signal deviation of se at 1"},
@@ -253,19 +270,22 @@ const mcp_key mcp_model_table[] = {
     {"evaluations_max", KEY_INT, AT(model.gp.evaluations_max), 1, 100000, .fallback = "200",
      .about = "most likelihood evaluations per start"},
     {"posterior", KEY_CHOICE, AT(model.posterior), .choices = "exact|sparse|subset", .fallback = "sparse",
-     .about = "exact: all data; sparse: inducing points until a bound on the lost variance holds; subset: a subset of "
+     .about = "exact: all data; sparse: inducing points until a bound on the lost variance holds; subset: a "
+              "subset of "
               "the data"},
-    {"tolerance", KEY_NUMBER, AT(model.tolerance), 0, 100, OPEN_LO, .fallback = "0.05", .unit = "of the noise variance",
-     .about = "sparse: bound on the lost variance at the data"},
+    {"tolerance", KEY_NUMBER, AT(model.tolerance), 0, 100, OPEN_LO, .fallback = "0.05",
+     .unit = "of the noise variance", .about = "sparse: bound on the lost variance at the data"},
     {"points_max", KEY_INT, AT(model.points_max), 0, 100000, .fallback = "0",
      .about = "sparse, subset: most points kept; 0 = no limit"},
     {"noisy", KEY_FLAG, AT(model.noisy), .fallback = "no",
      .about = "particles sample with the noise variance added to the latent one"},
     {"correlation", KEY_NUMBER, AT(model.correlation), 0, 1, OPEN_HI, .fallback = "0.8",
-     .about = "share of the noise variance that is the sensor's, whose errors in neighbouring changes hang together in a way the GPs are "
+     .about = "share of the noise variance that is the sensor's, whose errors in neighbouring changes hang "
+              "together in a way the GPs are "
               "told (velocities by central-difference); 0: white noise"},
     {"self_check", KEY_FLAG, AT(model.self_check), .fallback = "yes",
-     .about = "sparse: compare the gradient of a few particles with the exact posterior's and tighten the tolerance "
+     .about = "sparse: compare the gradient of a few particles with the exact posterior's and tighten the "
+              "tolerance "
               "until they agree"},
     MCP_KEY_END,
 };
@@ -285,8 +305,9 @@ mcp_status mcp_read_model(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key 
     claimed(t, taken);
     for (int i = 0; i < t->nx; i++)
         if (!taken[i])
-            return mcp_fail_at(r->err, n->at,
-                               "model: nothing moves state \"%s\", expected it in velocities, changes or known",
-                               t->state[i]);
+            return mcp_fail_at(
+                r->err, n->at,
+                "model: nothing moves state \"%s\", expected it in velocities, changes or known",
+                t->state[i]);
     return MCP_OK;
 }

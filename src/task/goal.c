@@ -12,7 +12,8 @@ mcp_status mcp_read_constants(mcp_reader *r, mcp_yaml *n, void *base, const mcp_
     for (mcp_yaml *c = n->first; c && st == MCP_OK; c = c->next)
         if (mcp_is_reserved(c->key))
             return mcp_fail_at(r->err, c->key_at,
-                               "found \"%s\", expected a name that is not a word of the expression language", c->key);
+                               "found \"%s\", expected a name that is not a word of the expression language",
+                               c->key);
     if (st == MCP_OK) st = mcp_read_exprs(r, n, &t->constants);
     return st == MCP_OK ? mcp_evaluate_constants(r) : st;
 }
@@ -46,7 +47,8 @@ mcp_status mcp_read_policy(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key
     mcp_status st = MCP_OK;
     if (n->kind == MCP_YAML_MAP && !n->count) st = natural_policy(r, n);
     if (st == MCP_OK && n->kind == MCP_YAML_SCALAR && t->nu == 1) { /* one input: its name need not be said */
-        if (!(t->policy.item = mcp_bag_get(r->bag, 1, sizeof(mcp_named_expr)))) return mcp_read_memory(r);
+        if (!(t->policy.item = mcp_task_memory_get(r->bag, 1, sizeof(mcp_named_expr))))
+            return mcp_read_memory(r);
         t->policy.n            = 1;
         t->policy.item[0].name = t->input[0].name;
         return mcp_read_expr(r, n, &t->policy.item[0].expr);
@@ -59,17 +61,20 @@ mcp_status mcp_read_policy(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key
     for (mcp_yaml *c = n->first; c; c = c->next)
         if (mcp_task_find_input(t, c->key) < 0) {
             const char *near = mcp_nearest(c->key, names, t->nu);
-            return mcp_fail_at(r->err, c->key_at, "found \"%s\" in policy, expected the name of an input%s%s%s", c->key,
+            return mcp_fail_at(r->err, c->key_at,
+                               "found \"%s\" in policy, expected the name of an input%s%s%s", c->key,
                                near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
         }
     for (int k = 0; k < t->nu; k++)
         if (!mcp_yaml_find(n, names[k]))
-            return mcp_fail_at(r->err, n->at, "policy: input \"%s\" is missing, expected an expression for each input",
+            return mcp_fail_at(r->err, n->at,
+                               "policy: input \"%s\" is missing, expected an expression for each input",
                                names[k]);
     return MCP_OK;
 }
 
-/* Start distributions ------------------------------------------------------------------------------------------------ */
+/* Start distributions
+ * ------------------------------------------------------------------------------------------------ */
 
 static mcp_status per_state(mcp_reader *r, mcp_yaml *n, const mcp_key *key, double *out)
 {
@@ -79,7 +84,8 @@ static mcp_status per_state(mcp_reader *r, mcp_yaml *n, const mcp_key *key, doub
 static mcp_status read_per_state(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     double **out = (double **)(void *)((char *)base + key->offset);
-    if (!*out && !(*out = mcp_bag_get(r->bag, (size_t)r->task->nx, sizeof **out))) return mcp_read_memory(r);
+    if (!*out && !(*out = mcp_task_memory_get(r->bag, (size_t)r->task->nx, sizeof **out)))
+        return mcp_read_memory(r);
     return per_state(r, n, key, *out);
 }
 
@@ -107,9 +113,9 @@ static mcp_status read_mixture(mcp_reader *r, mcp_yaml *n, void *base, const mcp
     double          sum = 0.0;
     if (st != MCP_OK) return st;
     if (!parts || parts > MCP_MAX_LIST) return mcp_read_fail(r, n, "1 to 64 parts");
-    s->weight = mcp_bag_get(r->bag, parts, sizeof *s->weight);
-    s->mean   = mcp_bag_get(r->bag, parts * nx, sizeof *s->mean);
-    s->std    = mcp_bag_get(r->bag, parts * nx, sizeof *s->std);
+    s->weight = mcp_task_memory_get(r->bag, parts, sizeof *s->weight);
+    s->mean   = mcp_task_memory_get(r->bag, parts * nx, sizeof *s->mean);
+    s->std    = mcp_task_memory_get(r->bag, parts * nx, sizeof *s->std);
     if (!s->weight || !s->mean || !s->std) return mcp_read_memory(r);
     for (mcp_yaml *c = n->first; c; c = c->next) {
         part_row row = {0.0, s->mean + (size_t)c->index * nx, s->std + (size_t)c->index * nx};
@@ -132,8 +138,8 @@ const mcp_key mcp_start_table[] = {
      .about = "uniform: lower end for each state; default 0"},
     {"high", KEY_OWN, AT(high), ANY, .read = read_per_state, .form = "a list, or state: number",
      .about = "uniform: upper end for each state; default 0"},
-    {"mixture", KEY_OWN, 0, .read = read_mixture, .table = mcp_part_table, .form = "a list of {weight, mean, std}",
-     .about = "several Gaussians instead of one"},
+    {"mixture", KEY_OWN, 0, .read = read_mixture, .table = mcp_part_table,
+     .form = "a list of {weight, mean, std}", .about = "several Gaussians instead of one"},
     MCP_KEY_END,
 };
 #undef AT
@@ -148,23 +154,26 @@ static mcp_status read_distribution(mcp_reader *r, mcp_yaml *n, mcp_task_start *
     if (gaussian + uniform + mixture != 1 || (gaussian && !mcp_yaml_find(n, "std")) ||
         (uniform && (!s->low || !s->high))) {
         char path[128];
-        return mcp_fail_at(r->err, n->at,
-                           "%s: found %s, expected mean and std (Gaussian), low and high (uniform), or mixture",
-                           mcp_yaml_path(n, path, sizeof path), n->count ? "another set of keys" : "no keys");
+        return mcp_fail_at(
+            r->err, n->at,
+            "%s: found %s, expected mean and std (Gaussian), low and high (uniform), or mixture",
+            mcp_yaml_path(n, path, sizeof path), n->count ? "another set of keys" : "no keys");
     }
     if (mixture) return MCP_OK;
     s->parts = 1;
-    if (!(s->weight = mcp_bag_get(r->bag, 1, sizeof *s->weight))) return mcp_read_memory(r);
+    if (!(s->weight = mcp_task_memory_get(r->bag, 1, sizeof *s->weight))) return mcp_read_memory(r);
     s->weight[0] = 1.0;
     if (gaussian) {
         s->type = MCP_START_GAUSSIAN;
-        if (!s->mean && !(s->mean = mcp_bag_get(r->bag, nx, sizeof *s->mean))) return mcp_read_memory(r);
+        if (!s->mean && !(s->mean = mcp_task_memory_get(r->bag, nx, sizeof *s->mean)))
+            return mcp_read_memory(r);
         return MCP_OK;
     }
     s->type = MCP_START_UNIFORM;
     for (size_t i = 0; i < nx; i++)
         if (s->low[i] > s->high[i])
-            return mcp_fail_at(r->err, n->at, "start: found low %g above high %g for \"%s\", expected low <= high",
+            return mcp_fail_at(r->err, n->at,
+                               "start: found low %g above high %g for \"%s\", expected low <= high",
                                s->low[i], s->high[i], r->task->state[i]);
     return MCP_OK;
 }
@@ -174,7 +183,8 @@ mcp_status mcp_read_start(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key 
     return read_distribution(r, n, (mcp_task_start *)(void *)((char *)base + key->offset));
 }
 
-/* Exploration -------------------------------------------------------------------------------------------------------- */
+/* Exploration
+ * -------------------------------------------------------------------------------------------------------- */
 
 /* [low, high] with 0 < low <= high. */
 static mcp_status read_pair(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
@@ -188,25 +198,31 @@ static mcp_status read_pair(mcp_reader *r, mcp_yaml *n, void *base, const mcp_ke
     e->low  = v[0];
     e->high = v[1];
     if (!strcmp(key->name, "frequency") && v[1] > 0.5 * r->task->rate)
-        return mcp_fail_at(r->err, n->at, "explore.frequency: found %g Hz, expected at most half the rate (%g Hz)",
-                           v[1], 0.5 * r->task->rate);
+        return mcp_fail_at(r->err, n->at,
+                           "explore.frequency: found %g Hz, expected at most half the rate (%g Hz)", v[1],
+                           0.5 * r->task->rate);
     return MCP_OK;
 }
 
 #define AT(field) offsetof(mcp_task_explore, field)
 const mcp_key mcp_explore_table[] = {
     {"type", KEY_CHOICE, AT(type), .required = 1, .choices = "uniform|sines|triangle|file",
-     .about = "uniform: white random input; sines: a sum of sines; triangle: triangular waves plus noise; file: "
-              "recorded inputs. Default: uniform when every state is measured, else sines (differences of positions "
-              "halve the gain a white input shows)"},
-    {"trials", KEY_INT, AT(trials), 1, 100, .fallback = "1", .about = "exploration trials before the first policy"},
-    {"amplitude", KEY_NUMBER, AT(amplitude), 0, 1, OPEN_LO, .only = "uniform|sines|triangle", .unit = "of the limit",
+     .about =
+         "uniform: white random input; sines: a sum of sines; triangle: triangular waves plus noise; file: "
+         "recorded inputs. Default: uniform when every state is measured, else sines (differences of "
+         "positions "
+         "halve the gain a white input shows)"},
+    {"trials", KEY_INT, AT(trials), 1, 100, .fallback = "1",
+     .about = "exploration trials before the first policy"},
+    {"amplitude", KEY_NUMBER, AT(amplitude), 0, 1, OPEN_LO, .only = "uniform|sines|triangle",
+     .unit = "of the limit",
      .about = "of the uniform range, of each sine, of the triangle; default 1, 0.1, 0.5"},
     {"sines", KEY_INT, AT(sines), 1, 1000, .fallback = "10", .only = "sines", .about = "how many sines"},
     {"frequency", KEY_OWN, 0, 0, 1e6, OPEN_LO, .only = "sines", .read = read_pair, .form = "[low, high]",
      .fallback = "[0.1, 2]", .unit = "Hz", .about = "range the frequencies are drawn from"},
     {"phase", KEY_CHOICE, AT(phase), .fallback = "zero", .only = "sines", .choices = "zero|random|crest",
-     .about = "zero: all sines start at zero, and push the same way at first; random: less drift of what integrates "
+     .about = "zero: all sines start at zero, and push the same way at first; random: less drift of what "
+              "integrates "
               "the input; crest: each starts at its largest or smallest value, which leaves no drift at all"},
     {"period", KEY_OWN, 0, 0, 1e6, OPEN_LO, .only = "triangle", .read = read_pair, .form = "[low, high]",
      .fallback = "[0.7, 1.3]", .unit = "s", .about = "range the periods are drawn from"},
@@ -236,7 +252,8 @@ mcp_status mcp_read_explore(mcp_reader *r, mcp_yaml *n, void *base, const mcp_ke
     return mcp_read_number(r, n->last, NULL, &t->explore.amplitude);
 }
 
-/* Success, limits ---------------------------------------------------------------------------------------------------- */
+/* Success, limits
+ * ---------------------------------------------------------------------------------------------------- */
 
 #define AT(field) offsetof(mcp_task, field)
 const mcp_key mcp_success_table[] = {
@@ -254,7 +271,8 @@ mcp_status mcp_read_limits(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key
     mcp_expr_list list = {0};
     mcp_status    st   = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK || (st = mcp_read_exprs(r, n, &list)) != MCP_OK) return st;
-    if (!(t->limit = mcp_bag_get(r->bag, (size_t)list.n, sizeof *t->limit))) return mcp_read_memory(r);
+    if (!(t->limit = mcp_task_memory_get(r->bag, (size_t)list.n, sizeof *t->limit)))
+        return mcp_read_memory(r);
     for (t->limits = 0; t->limits < list.n; t->limits++)
         t->limit[t->limits] = (mcp_task_limit){list.item[t->limits].expr, list.item[t->limits].name};
     return MCP_OK;

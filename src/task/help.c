@@ -92,7 +92,8 @@ static void table(mcp_text *out, const mcp_key *t)
 /* One section per mapping, in the order of the top table; rows of rows follow their parent. */
 static void section(mcp_text *out, const char *parent, const mcp_key *k)
 {
-    mcp_text_add(out, "%s `%s%s%s`\n\n", parent ? "###" : "##", parent ? parent : "", parent ? "." : "", k->name);
+    mcp_text_add(out, "%s `%s%s%s`\n\n", parent ? "###" : "##", parent ? parent : "", parent ? "." : "",
+                 k->name);
     cell(out, k->about);
     mcp_text_add(out, ".\n\n");
     if (k->shorthand) mcp_text_add(out, "A plain value stands for `%s`.\n\n", k->shorthand);
@@ -103,10 +104,12 @@ static void section(mcp_text *out, const char *parent, const mcp_key *k)
 
 static const char opening[] =
     "# The task file\n\n"
-    "A task file describes a robot and what it should learn. It is YAML; `mcpilco check TASK` reads it and says what "
+    "A task file describes a robot and what it should learn. It is YAML; `mcpilco check TASK` reads it and "
+    "says what "
     "it\n"
     "understood. This page is generated from the tables that check the file (`mcpilco help task`).\n\n"
-    "The least a file needs: `name`, `rate`, `trial`, `state`, `inputs`, `measured`, `model` with `velocities`, "
+    "The least a file needs: `name`, `rate`, `trial`, `state`, `inputs`, `measured`, `model` with "
+    "`velocities`, "
     "`cost`, `start`,\n"
     "`plant`. Everything else has a default.\n\n"
     "```yaml\n"
@@ -121,22 +124,30 @@ static const char opening[] =
     "start: {std: 0.01}\n"
     "plant: {ode: {dtheta: 'u - 0.05*dtheta - 4.9*sin(theta)'}}\n"
     "```\n\n"
-    "**Any value can be changed on the command line**: `--set optimise.particles=100`, `--set model.kernel=se`,\n"
-    "`--set constants.mu=0.05`, `--set start.mean.0=0.1` (list items by number), `--set 'start.std=[0.1, 0, 0.1, "
+    "**Any value can be changed on the command line**: `--set optimise.particles=100`, `--set "
+    "model.kernel=se`,\n"
+    "`--set constants.mu=0.05`, `--set start.mean.0=0.1` (list items by number), `--set 'start.std=[0.1, 0, "
+    "0.1, "
     "0]'`.\n\n"
-    "**Numbers** are finite and in SI units unless the unit column says otherwise; a number may be written as an "
+    "**Numbers** are finite and in SI units unless the unit column says otherwise; a number may be written "
+    "as an "
     "expression of the\n"
     "constants, e.g. `resolution: 2*pi/4096`.\n\n"
-    "**Expressions**: `+ - * / ^`, comparisons, `and or not`, `pi`, `Ts` (sampling time in s), and the functions sin "
+    "**Expressions**: `+ - * / ^`, comparisons, `and or not`, `pi`, `Ts` (sampling time in s), and the "
+    "functions sin "
     "cos tan asin acos\n"
-    "atan atan2 sinh cosh tanh exp log sqrt abs sign min max clamp(x, low, high) sigmoid prev(x). `prev(x)` is x one "
+    "atan atan2 sinh cosh tanh exp log sqrt abs sign min max clamp(x, low, high) sigmoid prev(x). `prev(x)` "
+    "is x one "
     "sample ago.\n"
-    "Policies may also use `rbf(n, feature, ...)`, `mlp(h1, h2, feature, ...)` and `param(name, start)`; networks with "
+    "Policies may also use `rbf(n, feature, ...)`, `mlp(h1, h2, feature, ...)` and `param(name, start)`; "
+    "networks with "
     "several outputs\n"
-    "are written once per output: `rbf(400, x, y)[1]`, `rbf(400, x, y)[2]`. Quote an expression that contains `: ` or "
+    "are written once per output: `rbf(400, x, y)[1]`, `rbf(400, x, y)[2]`. Quote an expression that "
+    "contains `: ` or "
     "`#` or begins\n"
     "with a bracket.\n\n"
-    "**Mistakes** are answered with `file:line:column: what was found, what was expected`, and the nearest right "
+    "**Mistakes** are answered with `file:line:column: what was found, what was expected`, and the nearest "
+    "right "
     "word.\n\n";
 
 mcp_status mcp_task_help(char **markdown, mcp_error *err)

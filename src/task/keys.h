@@ -1,12 +1,14 @@
-/* keys.h - one line per key of a task file. The same line checks the value, gives its default, lets --set change it and
+/* keys.h - one line per key of a task file. The same line checks the value, gives its default, lets --set
+ * change it and
  * documents it in docs/task-file.md.
  *
- *   { "dropout", KEY_NUMBER, offsetof(mcp_optimise_settings, dropout), .lo = 0, .hi = 1, .open = OPEN_HI, .fallback = "0.25",
+ *   { "dropout", KEY_NUMBER, offsetof(mcp_optimise_settings, dropout), .lo = 0, .hi = 1, .open = OPEN_HI,
+ *     .fallback = "0.25",
  *     .about = "chance that a basis function is dropped" } */
 #ifndef MCP_KEYS_H
 #define MCP_KEYS_H
 
-#include "task/task.h"
+#include "task/task_data.h"
 #include "task/yaml.h"
 
 typedef enum {
@@ -38,7 +40,7 @@ struct mcp_key {
     int            required;
     const char    *fallback;  /* YAML text of the default; NULL = stays zero or absent */
     const char    *choices;   /* "none|difference|kalman" */
-    const char    *only;      /* types (the mapping's key "type") that know this key: "kalman|custom"; NULL = all */
+    const char *only; /* types (the mapping's key "type") that know this key: "kalman|custom"; NULL = all */
     const char    *shorthand; /* KEY_MAP, or rows of a mapping: the key a plain value stands for */
     const mcp_key *table;     /* KEY_MAP; KEY_OWN: rows of its mapping, for the reference */
     mcp_key_fn    *read;      /* KEY_OWN */
@@ -52,27 +54,32 @@ struct mcp_key {
 
 struct mcp_reader {
     mcp_task  *task;
-    mcp_bag   *bag;
+    mcp_task_memory   *bag;
     void      *locale; /* "C": a decimal point is a point */
     mcp_error *err;
 };
 
-/* Reads a mapping into the struct at base. Unknown keys first, then the table in its own order, defaults included. */
+/* Reads a mapping into the struct at base. Unknown keys first, then the table in its own order, defaults
+ * included. */
 mcp_status mcp_keys_read(mcp_reader *r, mcp_yaml *map, const mcp_key *table, void *base);
 /* The same for a value that may be a plain scalar standing for table's key `shorthand`. */
-mcp_status mcp_keys_read_short(mcp_reader *r, mcp_yaml *n, const mcp_key *table, const char *shorthand, void *base);
+mcp_status mcp_keys_read_short(mcp_reader *r, mcp_yaml *n, const mcp_key *table, const char *shorthand,
+                               void *base);
 
 /* Pieces for KEY_OWN readers. */
-mcp_status mcp_read_number(mcp_reader *r, mcp_yaml *n, const mcp_key *key, double *out); /* range of key; NULL: any */
+mcp_status mcp_read_number(mcp_reader *r, mcp_yaml *n, const mcp_key *key,
+                           double *out); /* range of key; NULL: any */
 mcp_status mcp_read_name(mcp_reader *r, mcp_yaml *n, const char **out);                  /* an identifier */
 mcp_status mcp_read_expr(mcp_reader *r, mcp_yaml *n, mcp_expr *out);
 mcp_status mcp_read_exprs(mcp_reader *r, mcp_yaml *map, mcp_expr_list *out);
-mcp_status mcp_read_state(mcp_reader *r, const char *name, mcp_where at, int *index); /* or the nearest state */
+mcp_status mcp_read_state(mcp_reader *r, const char *name, mcp_where at,
+                          int *index); /* or the nearest state */
 /* One number for all, a list of `count`, or a mapping names[i]: number (absent = fallback). */
-mcp_status mcp_read_vector(mcp_reader *r, mcp_yaml *n, const mcp_key *key, int count, const char *const *names,
-                           double fallback, double *out);
+mcp_status mcp_read_vector(mcp_reader *r, mcp_yaml *n, const mcp_key *key, int count,
+                           const char *const *names, double fallback, double *out);
 mcp_status mcp_expect(mcp_reader *r, const mcp_yaml *n, mcp_yaml_kind kind, const char *what);
-mcp_status mcp_read_fail(mcp_reader *r, const mcp_yaml *n, const char *expected); /* "path: found X, expected ..." */
+mcp_status mcp_read_fail(mcp_reader *r, const mcp_yaml *n,
+                         const char *expected); /* "path: found X, expected ..." */
 mcp_status mcp_read_memory(mcp_reader *r);
 int        mcp_is_name(const char *s);
 int        mcp_is_reserved(const char *s); /* a function, constant or word of the expression language */
@@ -85,10 +92,12 @@ mcp_status mcp_fill(mcp_reader *r, mcp_yaml *map, const char *key, const char *t
 extern const mcp_key mcp_task_table[], mcp_optimise_table[], mcp_model_table[];
 extern const mcp_key mcp_state_table[], mcp_input_table[], mcp_measured_table[], mcp_observer_table[],
     mcp_smoother_table[];
-extern const mcp_key mcp_memory_table[], mcp_start_table[], mcp_part_table[], mcp_explore_table[], mcp_success_table[];
+extern const mcp_key mcp_memory_table[], mcp_start_table[], mcp_part_table[], mcp_explore_table[],
+    mcp_success_table[];
 extern const mcp_key mcp_plant_table[], mcp_draw_table[];
 
-mcp_key_fn mcp_read_states, mcp_read_inputs, mcp_read_measured, mcp_read_observer, mcp_read_smoother, mcp_read_model;
+mcp_key_fn mcp_read_states, mcp_read_inputs, mcp_read_measured, mcp_read_observer, mcp_read_smoother,
+    mcp_read_model;
 mcp_key_fn mcp_read_policy, mcp_read_start, mcp_read_explore, mcp_read_limits, mcp_read_plant, mcp_read_draw,
     mcp_read_constants;
 

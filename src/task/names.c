@@ -1,6 +1,6 @@
-/* names.c - after all sections are read: what one section says against another, and the expressions themselves. Each is parsed
- * here with the names it may use, so that every mistake in the file is found before anything runs; what is made of them is
- * compiled later, by what uses them. */
+/* names.c - after all sections are read: what one section says against another, and the expressions
+ * themselves. Each is parsed here with the names it may use, so that every mistake in the file is found
+ * before anything runs; what is made of them is compiled later, by what uses them. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -72,10 +72,12 @@ static mcp_status close_scope(scope *s)
     return s->status;
 }
 
-/* A kernel's words are not expressions: of each word in it only the name is looked at. Features may be used by name. */
+/* A kernel's words are not expressions: of each word in it only the name is looked at. Features may be used
+ * by name. */
 static mcp_status kernel_names(mcp_reader *r, const scope *s, const mcp_expr *e)
 {
-    static const char *const kernels[] = {"se", "mp", "linear", "pi", "matern32", "matern52", "rq", "periodic"};
+    static const char *const kernels[] = {"se",       "mp",       "linear", "pi",
+                                          "matern32", "matern52", "rq",     "periodic"};
     const mcp_task          *t         = r->task;
     for (const char *p = e->text; *p;) {
         const char *start = p;
@@ -95,8 +97,8 @@ static mcp_status kernel_names(mcp_reader *r, const scope *s, const mcp_expr *e)
         const char *near = mcp_nearest(word, (const char *const *)t->state, t->nx);
         if (w.column) w.column += (int)(start - e->text);
         return mcp_fail_at(r->err, w,
-                           "found unknown name \"%s\" in a kernel, expected states, inputs or features%s%s%s", word,
-                           near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
+                           "found unknown name \"%s\" in a kernel, expected states, inputs or features%s%s%s",
+                           word, near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
     }
     return MCP_OK;
 }
@@ -219,12 +221,13 @@ mcp_status mcp_task_consistent(mcp_reader *r, mcp_yaml *root)
     const mcp_yaml *trial = mcp_yaml_find(root, "trial"), *success = mcp_yaml_find(root, "success");
     double          steps = t->trial * t->rate;
     if (steps < 3.0 || steps > 100000.0)
-        return mcp_fail_at(r->err, trial->at, "trial: found %g s at %g Hz, which is %g samples, expected 3 to 100000",
-                           t->trial, t->rate, steps);
+        return mcp_fail_at(r->err, trial->at,
+                           "trial: found %g s at %g Hz, which is %g samples, expected 3 to 100000", t->trial,
+                           t->rate, steps);
     if (fabs(steps - round(steps)) > 1e-6 * steps)
         return mcp_fail_at(r->err, trial->at,
-                           "trial: found %g s at %g Hz, which is %g samples, expected a whole number", t->trial,
-                           t->rate, steps);
+                           "trial: found %g s at %g Hz, which is %g samples, expected a whole number",
+                           t->trial, t->rate, steps);
     if (success && t->success_last > t->trial)
         return mcp_fail_at(r->err, success->at, "success.last: found %g s, expected at most the trial's %g s",
                            t->success_last, t->trial);

@@ -1,5 +1,6 @@
-/* override.c - "--set a.b=value": the tree is changed before any table reads it, so a value given there is checked,
- * defaulted and documented exactly as one in the file; messages name the setting instead of a line. */
+/* override.c - "--set a.b=value": the tree is changed before any table reads it, so a value given there is
+ * checked, defaulted and documented exactly as one in the file; messages name the setting instead of a line.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +13,8 @@ static mcp_status no_memory(mcp_error *err)
 }
 
 /* Value text: YAML when it opens a list, mapping or quotes, else the plain text as it is. */
-static mcp_status parse_value(mcp_yaml **out, mcp_bag *bag, const char *label, const char *text, mcp_error *err)
+static mcp_status parse_value(mcp_yaml **out, mcp_task_memory *bag, const char *label, const char *text,
+                              mcp_error *err)
 {
     text += strspn(text, " ");
     size_t length = strlen(text);
@@ -23,7 +25,7 @@ static mcp_status parse_value(mcp_yaml **out, mcp_bag *bag, const char *label, c
         if (st == MCP_OK && !*out) *out = mcp_yaml_make(bag, MCP_YAML_SCALAR, "", at);
         return st != MCP_OK || *out ? st : no_memory(err);
     }
-    char *copy = mcp_bag_text(bag, text, length);
+    char *copy = mcp_task_memory_text(bag, text, length);
     if (!copy || !(*out = mcp_yaml_make(bag, MCP_YAML_SCALAR, copy, at))) return no_memory(err);
     return MCP_OK;
 }
@@ -54,14 +56,16 @@ static void replace(mcp_yaml *n, const mcp_yaml *value, mcp_where at)
     for (mcp_yaml *c = n->first; c; c = c->next) c->parent = n;
 }
 
-mcp_status mcp_yaml_override(mcp_yaml *root, mcp_bag *bag, const char *setting, mcp_error *err)
+mcp_status mcp_yaml_override(mcp_yaml *root, mcp_task_memory *bag, const char *setting, mcp_error *err)
 {
     const char *equals = strchr(setting, '=');
     if (!equals || equals == setting)
         return mcp_fail(err, MCP_ERR_TASK,
-                        "--set %.200s: found no key=value, expected for example optimise.particles=100", setting);
+                        "--set %.200s: found no key=value, expected for example optimise.particles=100",
+                        setting);
     size_t    length = strlen(setting);
-    char     *label = mcp_bag_get(bag, length + 8, 1), *path = mcp_bag_text(bag, setting, (size_t)(equals - setting));
+    char *label = mcp_task_memory_get(bag, length + 8, 1),
+         *path = mcp_task_memory_text(bag, setting, (size_t)(equals - setting));
     mcp_yaml *value;
     if (!label || !path) return no_memory(err);
     snprintf(label, length + 8, "--set %s", setting);
@@ -93,7 +97,8 @@ mcp_status mcp_yaml_override(mcp_yaml *root, mcp_bag *bag, const char *setting, 
         n    = c;
         word = strtok_r(NULL, ".", &rest);
     }
-    if (n == root) return mcp_fail_at(err, at, "found no key before =, expected for example optimise.particles=100");
+    if (n == root)
+        return mcp_fail_at(err, at, "found no key before =, expected for example optimise.particles=100");
     replace(n, value, at);
     return MCP_OK;
 }

@@ -9,10 +9,13 @@ static mcp_status read_argv(mcp_reader *r, mcp_yaml *n, void *base, const mcp_ke
     mcp_task_plant *p     = base;
     int             count = n->kind == MCP_YAML_LIST ? n->count : 1;
     if (n->kind == MCP_YAML_MAP || !count || count > MCP_MAX_LIST) return mcp_read_fail(r, n, key->form);
-    if (!(p->argv = mcp_bag_get(r->bag, (size_t)count + 1, sizeof *p->argv))) return mcp_read_memory(r);
-    for (mcp_yaml *c = n->kind == MCP_YAML_LIST ? n->first : n; c; c = n->kind == MCP_YAML_LIST ? c->next : NULL) {
+    if (!(p->argv = mcp_task_memory_get(r->bag, (size_t)count + 1, sizeof *p->argv)))
+        return mcp_read_memory(r);
+    for (mcp_yaml *c = n->kind == MCP_YAML_LIST ? n->first : n; c;
+         c = n->kind == MCP_YAML_LIST ? c->next : NULL) {
         if (c->kind != MCP_YAML_SCALAR || (!p->argc && !c->text[0])) return mcp_read_fail(r, c, "a text");
-        if (!(p->argv[p->argc++] = mcp_bag_text(r->bag, c->text, strlen(c->text)))) return mcp_read_memory(r);
+        if (!(p->argv[p->argc++] = mcp_task_memory_text(r->bag, c->text, strlen(c->text))))
+            return mcp_read_memory(r);
     }
     return MCP_OK;
 }
@@ -23,10 +26,10 @@ static mcp_status read_address(mcp_reader *r, mcp_yaml *n, void *base, const mcp
     mcp_task_plant *p    = base;
     int             port = 0, used = 0;
     const char     *colon = n->kind == MCP_YAML_SCALAR ? strrchr(n->text, ':') : NULL;
-    if (!colon || colon == n->text || sscanf(colon + 1, "%5d%n", &port, &used) != 1 || colon[1 + used] || port < 1 ||
-        port > 65535)
+    if (!colon || colon == n->text || sscanf(colon + 1, "%5d%n", &port, &used) != 1 || colon[1 + used] ||
+        port < 1 || port > 65535)
         return mcp_read_fail(r, n, key->form);
-    p->address = mcp_bag_text(r->bag, n->text, strlen(n->text));
+    p->address = mcp_task_memory_text(r->bag, n->text, strlen(n->text));
     return p->address ? MCP_OK : mcp_read_memory(r);
 }
 
@@ -35,16 +38,17 @@ static mcp_status read_map(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key
     mcp_task_plant *p  = base;
     mcp_status      st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK) return st;
-    if (!(p->map = mcp_bag_get(r->bag, (size_t)n->count, sizeof *p->map))) return mcp_read_memory(r);
+    if (!(p->map = mcp_task_memory_get(r->bag, (size_t)n->count, sizeof *p->map))) return mcp_read_memory(r);
     for (mcp_yaml *c = n->first; c; c = c->next, p->maps++) {
         int state;
-        if (mcp_task_find_input(r->task, c->key) < 0 && (st = mcp_read_state(r, c->key, c->key_at, &state)) != MCP_OK)
+        if (mcp_task_find_input(r->task, c->key) < 0 &&
+            (st = mcp_read_state(r, c->key, c->key_at, &state)) != MCP_OK)
             return st;
         if (c->kind != MCP_YAML_SCALAR || !c->text[0])
             return mcp_read_fail(r, c, "for example \"joint hinge position\" or \"actuator motor\"");
         mcp_named_expr *m = &p->map[p->maps];
-        m->name           = mcp_bag_text(r->bag, c->key, strlen(c->key));
-        m->expr.text      = mcp_bag_text(r->bag, c->text, strlen(c->text));
+        m->name           = mcp_task_memory_text(r->bag, c->key, strlen(c->key));
+        m->expr.text      = mcp_task_memory_text(r->bag, c->text, strlen(c->text));
         m->expr.at        = c->at;
         if (!m->name || !m->expr.text) return mcp_read_memory(r);
     }
@@ -64,21 +68,24 @@ typedef struct {
 #define AT(field) offsetof(plant_row, plant.field)
 const mcp_key mcp_plant_table[] = {
     {"ode", KEY_EXPRS, AT(ode),
-     .about = "state: its time derivative, an expression of state, inputs, hidden states and let. A position may be "
+     .about = "state: its time derivative, an expression of state, inputs, hidden states and let. A position "
+              "may be "
               "left out: its derivative is its velocity"},
     {"let", KEY_EXPRS, AT(let), .about = "ode: helper definitions, in order"},
     {"hidden", KEY_EXPRS, AT(hidden),
-     .about = "ode: states that only the plant has (motor lag, flexible joint), name: start value; their derivatives "
+     .about = "ode: states that only the plant has (motor lag, flexible joint), name: start value; their "
+              "derivatives "
               "stand in ode"},
     {"after", KEY_EXPRS, AT(after), .about = "ode: state: its value after each sample (clamps, known jumps)"},
     {"tolerance", KEY_NUMBER, AT(tolerance), 0, 0.1, OPEN_LO, .fallback = "1e-8",
      .about = "ode: relative and absolute tolerance of the integrator"},
     {"mujoco", KEY_TEXT, AT(model), .about = "MuJoCo model (XML), relative to the task file"},
-    {"map", KEY_OWN, offsetof(plant_row, plant), .read = read_map, .form = "a mapping name: place in the model",
+    {"map", KEY_OWN, offsetof(plant_row, plant), .read = read_map,
+     .form = "a mapping name: place in the model",
      .about = "mujoco: state or input: \"joint NAME position\", \"joint NAME velocity\", \"actuator NAME\""},
     {"file", KEY_TEXT, AT(file), .about = "recorded trials (CSV), relative to the task file"},
     {"exec", KEY_OWN, offsetof(plant_row, plant), .read = read_argv,
-     .form  = "a program, or a list of program and arguments",
+     .form = "a program, or a list of program and arguments",
      .about = "a program that speaks the line protocol on its standard input and output"},
     {"udp", KEY_OWN, offsetof(plant_row, plant), .read = read_address, .form = "host:port",
      .about = "a rig behind UDP"},
@@ -113,8 +120,9 @@ static mcp_status check_kind(mcp_reader *r, mcp_yaml *n, int kind)
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
         mcp_yaml *c = mcp_yaml_find(n, rules[i].key);
         if (c && !c->filled && !(rules[i].kinds >> kind & 1))
-            return mcp_fail_at(r->err, c->key_at, "found key \"%s\", expected no such key for a plant of kind %s",
-                               rules[i].key, kinds[kind]);
+            return mcp_fail_at(r->err, c->key_at,
+                               "found key \"%s\", expected no such key for a plant of kind %s", rules[i].key,
+                               kinds[kind]);
     }
     return MCP_OK;
 }
@@ -130,14 +138,15 @@ mcp_status mcp_read_plant(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key 
         mcp_yaml *c = mcp_yaml_find(n, kinds[i]);
         if (!c) continue;
         if (kind >= 0)
-            return mcp_fail_at(r->err, c->key_at, "found %s beside %s in plant, expected one kind of plant", kinds[i],
-                               kinds[kind]);
+            return mcp_fail_at(r->err, c->key_at, "found %s beside %s in plant, expected one kind of plant",
+                               kinds[i], kinds[kind]);
         kind = i;
     }
     if ((st = mcp_keys_read(r, n, mcp_plant_table, &row)) != MCP_OK) return st;
     if (kind < 0)
-        return mcp_fail_at(r->err, n->at,
-                           "plant: found no kind, expected one of ode, mujoco, file, exec, udp, tcp, serial, callback");
+        return mcp_fail_at(
+            r->err, n->at,
+            "plant: found no kind, expected one of ode, mujoco, file, exec, udp, tcp, serial, callback");
     if ((st = check_kind(r, n, kind)) != MCP_OK) return st;
     t->plant      = row.plant;
     t->plant.type = (mcp_plant_type)kind;

@@ -1,4 +1,5 @@
-/* read.c - values by table: types, ranges, defaults, misspelt words. Messages: place: path: found what, expected what. */
+/* read.c - values by table: types, ranges, defaults, misspelt words. Messages: place: path: found what,
+ * expected what. */
 #include <ctype.h>
 #include <locale.h>
 #include <math.h>
@@ -34,7 +35,8 @@ const char *mcp_nearest(const char *s, const char *const *words, int count)
     int         most = (int)n / 2, least = 2 * most + 2; /* half of the word may be wrong */
     for (int i = 0; i < count; i++) {
         size_t m = strlen(words[i]);
-        int e = mcp_word_distance(s, n, words[i], m, most), score = 2 * e + (n != m); /* of equals, the one as long */
+        int e = mcp_word_distance(s, n, words[i], m, most),
+            score = 2 * e + (n != m); /* of equals, the one as long */
         if (e <= most && score < least) least = score, best = words[i];
     }
     return best;
@@ -87,7 +89,8 @@ mcp_status mcp_read_number(mcp_reader *r, mcp_yaml *n, const mcp_key *key, doubl
     if (*end || end == n->text || strpbrk(n->text, "xXnN")) {
         /* Not a plain number: a constant or an expression of constants, where it looks like one. */
         int constant = 0;
-        for (int i = 0; i < r->task->constants.n; i++) constant |= !strcmp(r->task->constants.item[i].name, n->text);
+        for (int i = 0; i < r->task->constants.n; i++)
+            constant |= !strcmp(r->task->constants.item[i].name, n->text);
         if (!constant && !strpbrk(n->text, "+-*/^(")) return mcp_read_fail(r, n, want);
         if ((st = mcp_evaluate(r, n->text, n->at, &v)) != MCP_OK) return st;
     }
@@ -114,7 +117,7 @@ mcp_status mcp_read_expr(mcp_reader *r, mcp_yaml *n, mcp_expr *out)
     if (strlen(n->text) > 8192)
         return mcp_fail_at(r->err, n->at, "found an expression of %zu characters, expected at most 8192",
                            strlen(n->text));
-    if (!(out->text = mcp_bag_text(r->bag, n->text, strlen(n->text)))) return mcp_read_memory(r);
+    if (!(out->text = mcp_task_memory_text(r->bag, n->text, strlen(n->text)))) return mcp_read_memory(r);
     out->at = n->at;
     return MCP_OK;
 }
@@ -124,14 +127,17 @@ mcp_status mcp_read_exprs(mcp_reader *r, mcp_yaml *map, mcp_expr_list *out)
     mcp_status st = mcp_expect(r, map, MCP_YAML_MAP, "a mapping name: expression");
     if (st != MCP_OK) return st;
     if (map->count > MCP_MAX_LIST)
-        return mcp_fail_at(r->err, map->at, "found %d expressions, expected at most %d", map->count, MCP_MAX_LIST);
+        return mcp_fail_at(r->err, map->at, "found %d expressions, expected at most %d", map->count,
+                           MCP_MAX_LIST);
     out->n = 0;
-    if (!(out->item = mcp_bag_get(r->bag, (size_t)map->count, sizeof *out->item))) return mcp_read_memory(r);
+    if (!(out->item = mcp_task_memory_get(r->bag, (size_t)map->count, sizeof *out->item)))
+        return mcp_read_memory(r);
     for (mcp_yaml *n = map->first; n; n = n->next) {
         if (!mcp_is_name(n->key))
-            return mcp_fail_at(r->err, n->key_at, "found \"%s\", expected a name (letters, digits, _; at most 31)",
-                               n->key);
-        if (!(out->item[out->n].name = mcp_bag_text(r->bag, n->key, strlen(n->key)))) return mcp_read_memory(r);
+            return mcp_fail_at(r->err, n->key_at,
+                               "found \"%s\", expected a name (letters, digits, _; at most 31)", n->key);
+        if (!(out->item[out->n].name = mcp_task_memory_text(r->bag, n->key, strlen(n->key))))
+            return mcp_read_memory(r);
         if ((st = mcp_read_expr(r, n, &out->item[out->n].expr)) != MCP_OK) return st;
         out->n++;
     }
@@ -144,12 +150,13 @@ mcp_status mcp_read_state(mcp_reader *r, const char *name, mcp_where at, int *in
     if (*index >= 0) return MCP_OK;
     const char *near = mcp_nearest(name, (const char *const *)r->task->state, r->task->nx);
     if (near)
-        return mcp_fail_at(r->err, at, "found \"%s\", expected the name of a state; did you mean \"%s\"?", name, near);
+        return mcp_fail_at(r->err, at, "found \"%s\", expected the name of a state; did you mean \"%s\"?",
+                           name, near);
     return mcp_fail_at(r->err, at, "found \"%s\", expected the name of a state (see state:)", name);
 }
 
-static mcp_status vector_map(mcp_reader *r, mcp_yaml *n, const mcp_key *key, int count, const char *const *names,
-                             double *out)
+static mcp_status vector_map(mcp_reader *r, mcp_yaml *n, const mcp_key *key, int count,
+                             const char *const *names, double *out)
 {
     for (mcp_yaml *c = n->first; c; c = c->next) {
         int i = 0;
@@ -157,8 +164,9 @@ static mcp_status vector_map(mcp_reader *r, mcp_yaml *n, const mcp_key *key, int
         if (i == count) {
             const char *near = mcp_nearest(c->key, names, count);
             char        path[128];
-            return mcp_fail_at(r->err, c->key_at, "unknown name \"%s\" in %s, expected one of its %d names%s%s%s",
-                               c->key, mcp_yaml_path(n, path, sizeof path), count, near ? "; did you mean \"" : "",
+            return mcp_fail_at(r->err, c->key_at,
+                               "unknown name \"%s\" in %s, expected one of its %d names%s%s%s", c->key,
+                               mcp_yaml_path(n, path, sizeof path), count, near ? "; did you mean \"" : "",
                                near ? near : "", near ? "\"?" : "");
         }
         mcp_status st = mcp_read_number(r, c, key, &out[i]);
@@ -167,8 +175,8 @@ static mcp_status vector_map(mcp_reader *r, mcp_yaml *n, const mcp_key *key, int
     return MCP_OK;
 }
 
-mcp_status mcp_read_vector(mcp_reader *r, mcp_yaml *n, const mcp_key *key, int count, const char *const *names,
-                           double fallback, double *out)
+mcp_status mcp_read_vector(mcp_reader *r, mcp_yaml *n, const mcp_key *key, int count,
+                           const char *const *names, double fallback, double *out)
 {
     char want[80];
     for (int i = 0; i < count; i++) out[i] = fallback;
@@ -179,7 +187,8 @@ mcp_status mcp_read_vector(mcp_reader *r, mcp_yaml *n, const mcp_key *key, int c
             return mcp_read_fail(r, n, want);
         }
         mcp_status st = MCP_OK;
-        for (mcp_yaml *c = n->first; c && st == MCP_OK; c = c->next) st = mcp_read_number(r, c, key, &out[c->index]);
+        for (mcp_yaml *c = n->first; c && st == MCP_OK; c = c->next)
+            st = mcp_read_number(r, c, key, &out[c->index]);
         return st;
     }
     mcp_status st = mcp_read_number(r, n, key, &out[0]);
@@ -246,13 +255,14 @@ static mcp_status read_key(mcp_reader *r, mcp_yaml *n, const mcp_key *key, void 
         return st;
     case KEY_WORD:
         if ((st = read_choice(r, n, key, &i)) != MCP_OK) return st;
-        *(char **)(void *)p = mcp_bag_text(r->bag, n->text, strlen(n->text));
+        *(char **)(void *)p = mcp_task_memory_text(r->bag, n->text, strlen(n->text));
         return *(char **)(void *)p ? MCP_OK : mcp_read_memory(r);
     case KEY_TEXT:
         if (n->kind != MCP_YAML_SCALAR || !n->text[0]) return mcp_read_fail(r, n, "a text");
         if (strlen(n->text) > 1024)
-            return mcp_fail_at(r->err, n->at, "found a text of %zu characters, expected at most 1024", strlen(n->text));
-        *(char **)(void *)p = mcp_bag_text(r->bag, n->text, strlen(n->text));
+            return mcp_fail_at(r->err, n->at, "found a text of %zu characters, expected at most 1024",
+                               strlen(n->text));
+        *(char **)(void *)p = mcp_task_memory_text(r->bag, n->text, strlen(n->text));
         return *(char **)(void *)p ? MCP_OK : mcp_read_memory(r);
     case KEY_EXPR:
         return mcp_read_expr(r, n, (mcp_expr *)(void *)p);
@@ -280,9 +290,11 @@ static mcp_status unknown_key(mcp_reader *r, const mcp_yaml *map, const mcp_yaml
     mcp_yaml_path(map, path, sizeof path);
     const char *near = mcp_nearest(n->key, words, count);
     if (near)
-        return mcp_fail_at(r->err, n->key_at, "found unknown key \"%s\" in %s, expected \"%s\" or another of its keys",
-                           n->key, path, near);
-    return mcp_fail_at(r->err, n->key_at, "found unknown key \"%s\" in %s, expected one of %s", n->key, path, list);
+        return mcp_fail_at(r->err, n->key_at,
+                           "found unknown key \"%s\" in %s, expected \"%s\" or another of its keys", n->key,
+                           path, near);
+    return mcp_fail_at(r->err, n->key_at, "found unknown key \"%s\" in %s, expected one of %s", n->key, path,
+                       list);
 }
 
 mcp_status mcp_fill(mcp_reader *r, mcp_yaml *map, const char *key, const char *text)
@@ -322,8 +334,9 @@ mcp_status mcp_keys_read(mcp_reader *r, mcp_yaml *map, const mcp_key *table, voi
         mcp_yaml *n = mcp_yaml_find(map, k->name), *type = k->only ? mcp_yaml_find(map, "type") : NULL;
         if (k->only && type && !listed(type->text, k->only)) {
             if (!n || n->filled) continue;
-            return mcp_fail_at(r->err, n->key_at, "found key \"%s\", expected no such key for type %s (only for %s)",
-                               k->name, type->text, k->only);
+            return mcp_fail_at(r->err, n->key_at,
+                               "found key \"%s\", expected no such key for type %s (only for %s)", k->name,
+                               type->text, k->only);
         }
         if (!n && k->required) {
             char path[128];
@@ -339,7 +352,8 @@ mcp_status mcp_keys_read(mcp_reader *r, mcp_yaml *map, const mcp_key *table, voi
     return MCP_OK;
 }
 
-mcp_status mcp_keys_read_short(mcp_reader *r, mcp_yaml *n, const mcp_key *table, const char *shorthand, void *base)
+mcp_status mcp_keys_read_short(mcp_reader *r, mcp_yaml *n, const mcp_key *table, const char *shorthand,
+                               void *base)
 {
     mcp_yaml *plain = NULL;
     if (n->kind == MCP_YAML_SCALAR && shorthand && n->text[0]) {

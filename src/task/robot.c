@@ -1,4 +1,5 @@
-/* robot.c - state, inputs, measured, observer, smoother: what the robot is and what is known about it while it moves. */
+/* robot.c - state, inputs, measured, observer, smoother: what the robot is and what is known about it while
+ * it moves. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,11 +14,13 @@ typedef struct {
 const mcp_key mcp_state_table[] = {
     {"unit", KEY_TEXT, offsetof(state_row, unit), .about = "for labels in tables and plots, e.g. m/s"},
     {"angle", KEY_FLAG, offsetof(state_row, angle), .fallback = "no",
-     .about = "an angle in rad, never wrapped: enters default features and the default policy as sine and cosine"},
+     .about =
+         "an angle in rad, never wrapped: enters default features and the default policy as sine and cosine"},
     MCP_KEY_END,
 };
 const mcp_key mcp_input_table[] = {
-    {"limit", KEY_NUMBER, offsetof(mcp_task_input, limit), 0, 1e9, OPEN_LO, .required = 1, .unit = "the input's unit",
+    {"limit", KEY_NUMBER, offsetof(mcp_task_input, limit), 0, 1e9, OPEN_LO, .required = 1,
+     .unit = "the input's unit",
      .about = "the largest magnitude the actuator takes: |u| <= limit, clamped on the plant"},
     {"unit", KEY_TEXT, offsetof(mcp_task_input, unit), .about = "for labels, e.g. N"},
     {"slew", KEY_NUMBER, offsetof(mcp_task_input, slew), 0, 1e12, .fallback = "0", .unit = "1/s",
@@ -27,10 +30,12 @@ const mcp_key mcp_input_table[] = {
     MCP_KEY_END,
 };
 const mcp_key mcp_measured_table[] = {
-    {"noise", KEY_NUMBER, offsetof(mcp_task_channel, noise), 0, 1e6, .fallback = "0", .unit = "the state's unit",
-     .about = "standard deviation of the sensor's noise"},
-    {"resolution", KEY_NUMBER, offsetof(mcp_task_channel, quantum), 0, 1e6, .fallback = "0", .unit = "the state's unit",
-     .about = "step of an encoder or converter (rounding on the plant, equivalent noise in particles); 0 = none"},
+    {"noise", KEY_NUMBER, offsetof(mcp_task_channel, noise), 0, 1e6, .fallback = "0",
+     .unit = "the state's unit", .about = "standard deviation of the sensor's noise"},
+    {"resolution", KEY_NUMBER, offsetof(mcp_task_channel, quantum), 0, 1e6, .fallback = "0",
+     .unit = "the state's unit",
+     .about =
+         "step of an encoder or converter (rounding on the plant, equivalent noise in particles); 0 = none"},
     {"delay", KEY_INT, offsetof(mcp_task_channel, delay), 0, 32, .fallback = "0", .unit = "samples",
      .about = "whole samples until the value arrives"},
     {"wraps", KEY_FLAG, offsetof(mcp_task_channel, angle), .fallback = "no",
@@ -43,20 +48,23 @@ static mcp_status new_name(mcp_reader *r, const char *name, mcp_where at)
 {
     const mcp_task *t = r->task;
     if (!mcp_is_name(name))
-        return mcp_fail_at(r->err, at, "found \"%s\", expected a name (letters, digits, _; at most 31)", name);
+        return mcp_fail_at(r->err, at, "found \"%s\", expected a name (letters, digits, _; at most 31)",
+                           name);
     if (mcp_is_reserved(name))
-        return mcp_fail_at(r->err, at, "found \"%s\", expected a name that is not a word of the expression language",
+        return mcp_fail_at(r->err, at,
+                           "found \"%s\", expected a name that is not a word of the expression language",
                            name);
     if (mcp_task_find_state(t, name) >= 0)
-        return mcp_fail_at(r->err, at, "found \"%s\" twice, expected a name that no other state or input has", name);
+        return mcp_fail_at(r->err, at, "found \"%s\" twice, expected a name that no other state or input has",
+                           name);
     for (int i = 0; i < t->nu; i++)
         if (!strcmp(t->input[i].name, name))
-            return mcp_fail_at(r->err, at, "found \"%s\" twice, expected a name that no other state or input has",
-                               name);
+            return mcp_fail_at(r->err, at,
+                               "found \"%s\" twice, expected a name that no other state or input has", name);
     for (int i = 0; i < t->constants.n; i++)
         if (!strcmp(t->constants.item[i].name, name))
-            return mcp_fail_at(r->err, at, "found \"%s\", expected a name that no constant has (line %d)", name,
-                               t->constants.item[i].expr.at.line);
+            return mcp_fail_at(r->err, at, "found \"%s\", expected a name that no constant has (line %d)",
+                               name, t->constants.item[i].expr.at.line);
     return MCP_OK;
 }
 
@@ -68,9 +76,9 @@ mcp_status mcp_read_states(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key
     if (n->kind == MCP_YAML_SCALAR || !count) return mcp_read_fail(r, n, key->form);
     if (count > MCP_MAX_STATE)
         return mcp_fail_at(r->err, n->at, "found %zu states, expected at most %d", count, MCP_MAX_STATE);
-    t->state       = mcp_bag_get(r->bag, count, sizeof *t->state);
-    t->state_unit  = mcp_bag_get(r->bag, count, sizeof *t->state_unit);
-    t->state_angle = mcp_bag_get(r->bag, count, sizeof *t->state_angle);
+    t->state       = mcp_task_memory_get(r->bag, count, sizeof *t->state);
+    t->state_unit  = mcp_task_memory_get(r->bag, count, sizeof *t->state_unit);
+    t->state_angle = mcp_task_memory_get(r->bag, count, sizeof *t->state_angle);
     if (!t->state || !t->state_unit || !t->state_angle) return mcp_read_memory(r);
     for (mcp_yaml *c = n->first; c; c = c->next) {
         state_row   row  = {0};
@@ -78,7 +86,7 @@ mcp_status mcp_read_states(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key
         if (!name && (st = mcp_read_name(r, c, &name)) != MCP_OK) return st;
         if ((st = new_name(r, name, c->key ? c->key_at : c->at)) != MCP_OK) return st;
         if (c->key && (st = mcp_keys_read_short(r, c, mcp_state_table, "unit", &row)) != MCP_OK) return st;
-        if (!(t->state[t->nx] = mcp_bag_text(r->bag, name, strlen(name)))) return mcp_read_memory(r);
+        if (!(t->state[t->nx] = mcp_task_memory_text(r->bag, name, strlen(name)))) return mcp_read_memory(r);
         t->state_unit[t->nx]    = row.unit;
         t->state_angle[t->nx++] = row.angle;
     }
@@ -92,12 +100,13 @@ mcp_status mcp_read_inputs(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key
     if (n->kind != MCP_YAML_MAP || !n->count) return mcp_read_fail(r, n, key->form);
     if (n->count > MCP_MAX_INPUT)
         return mcp_fail_at(r->err, n->at, "found %d inputs, expected at most %d", n->count, MCP_MAX_INPUT);
-    if (!(t->input = mcp_bag_get(r->bag, (size_t)n->count, sizeof *t->input))) return mcp_read_memory(r);
+    if (!(t->input = mcp_task_memory_get(r->bag, (size_t)n->count, sizeof *t->input)))
+        return mcp_read_memory(r);
     for (mcp_yaml *c = n->first; c; c = c->next) {
         mcp_task_input *in = &t->input[t->nu];
         if ((st = new_name(r, c->key, c->key_at)) != MCP_OK) return st;
         if ((st = mcp_keys_read_short(r, c, mcp_input_table, "limit", in)) != MCP_OK) return st;
-        if (!(in->name = mcp_bag_text(r->bag, c->key, strlen(c->key)))) return mcp_read_memory(r);
+        if (!(in->name = mcp_task_memory_text(r->bag, c->key, strlen(c->key)))) return mcp_read_memory(r);
         t->nu++;
     }
     return MCP_OK;
@@ -109,8 +118,10 @@ mcp_status mcp_read_measured(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
     mcp_status st;
     if (n->kind == MCP_YAML_SCALAR || !n->count) return mcp_read_fail(r, n, key->form);
     if (n->count > MCP_MAX_STATE)
-        return mcp_fail_at(r->err, n->at, "found %d measured channels, expected at most %d", n->count, MCP_MAX_STATE);
-    if (!(t->measured = mcp_bag_get(r->bag, (size_t)n->count, sizeof *t->measured))) return mcp_read_memory(r);
+        return mcp_fail_at(r->err, n->at, "found %d measured channels, expected at most %d", n->count,
+                           MCP_MAX_STATE);
+    if (!(t->measured = mcp_task_memory_get(r->bag, (size_t)n->count, sizeof *t->measured)))
+        return mcp_read_memory(r);
     for (mcp_yaml *c = n->first; c; c = c->next) {
         mcp_task_channel *ch   = &t->measured[t->ny];
         const char       *name = c->key;
@@ -121,7 +132,7 @@ mcp_status mcp_read_measured(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
             if (t->measured[i].state == ch->state)
                 return mcp_fail_at(r->err, at, "found \"%s\" twice in measured, expected it once", name);
         if (c->key && (st = mcp_keys_read_short(r, c, mcp_measured_table, "noise", ch)) != MCP_OK) return st;
-        if (!(ch->name = mcp_bag_text(r->bag, name, strlen(name)))) return mcp_read_memory(r);
+        if (!(ch->name = mcp_task_memory_text(r->bag, name, strlen(name)))) return mcp_read_memory(r);
         t->ny++;
     }
     return MCP_OK;
@@ -145,7 +156,7 @@ static mcp_status per_channel(mcp_reader *r, mcp_yaml *n, const mcp_key *key, do
     const mcp_task *t = r->task;
     const char     *names[MCP_MAX_STATE];
     for (int i = 0; i < t->ny; i++) names[i] = t->measured[i].name;
-    if (!(*out = mcp_bag_get(r->bag, (size_t)t->ny, sizeof **out))) return mcp_read_memory(r);
+    if (!(*out = mcp_task_memory_get(r->bag, (size_t)t->ny, sizeof **out))) return mcp_read_memory(r);
     return mcp_read_vector(r, n, key, t->ny, names, fallback, *out);
 }
 
@@ -163,7 +174,8 @@ static mcp_status read_gains(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
     int                      width   = o->acceleration ? 3 : 2;
     mcp_status               st      = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK) return st;
-    if (!(o->gains = mcp_bag_get(r->bag, (size_t)t->ny * (size_t)width, sizeof *o->gains))) return mcp_read_memory(r);
+    if (!(o->gains = mcp_task_memory_get(r->bag, (size_t)t->ny * (size_t)width, sizeof *o->gains)))
+        return mcp_read_memory(r);
     for (int i = 0; i < t->ny; i++) {
         mcp_yaml *c = mcp_yaml_find(n, t->measured[i].name);
         if (!c)
@@ -195,14 +207,14 @@ static mcp_status read_memory(mcp_reader *r, mcp_yaml *n, void *base, const mcp_
     if (st != MCP_OK) return st;
     if (n->count > MCP_MAX_LIST)
         return mcp_fail_at(r->err, n->at, "found %d memories, expected at most %d", n->count, MCP_MAX_LIST);
-    o->memory_start.item = mcp_bag_get(r->bag, (size_t)n->count, sizeof(mcp_named_expr));
-    o->memory_next.item  = mcp_bag_get(r->bag, (size_t)n->count, sizeof(mcp_named_expr));
+    o->memory_start.item = mcp_task_memory_get(r->bag, (size_t)n->count, sizeof(mcp_named_expr));
+    o->memory_next.item  = mcp_task_memory_get(r->bag, (size_t)n->count, sizeof(mcp_named_expr));
     if (!o->memory_start.item || !o->memory_next.item) return mcp_read_memory(r);
     for (mcp_yaml *c = n->first; c; c = c->next) {
         memory_row row = {0};
         if ((st = new_name(r, c->key, c->key_at)) != MCP_OK) return st;
         if ((st = mcp_keys_read_short(r, c, mcp_memory_table, "next", &row)) != MCP_OK) return st;
-        char *name = mcp_bag_text(r->bag, c->key, strlen(c->key));
+        char *name = mcp_task_memory_text(r->bag, c->key, strlen(c->key));
         if (!name) return mcp_read_memory(r);
         o->memory_start.item[o->memory_start.n++] = (mcp_named_expr){name, row.start};
         o->memory_next.item[o->memory_next.n++]   = (mcp_named_expr){name, row.next};
@@ -210,8 +222,10 @@ static mcp_status read_memory(mcp_reader *r, mcp_yaml *n, void *base, const mcp_
     return MCP_OK;
 }
 
-/* A section with a type. One that is left out is `none` when every state is measured, and else `estimating`. */
-static mcp_status read_typed(mcp_reader *r, mcp_yaml *n, const mcp_key *table, const char *shorthand, const char *estimating, void *into)
+/* A section with a type. One that is left out is `none` when every state is measured, and else `estimating`.
+ */
+static mcp_status read_typed(mcp_reader *r, mcp_yaml *n, const mcp_key *table, const char *shorthand,
+                             const char *estimating, void *into)
 {
     mcp_status st = MCP_OK;
     if (n->kind == MCP_YAML_MAP && !n->shorthand && !mcp_yaml_find(n, "type"))
@@ -222,26 +236,30 @@ static mcp_status read_typed(mcp_reader *r, mcp_yaml *n, const mcp_key *table, c
 #define AT(field) offsetof(mcp_task_observer, field)
 const mcp_key mcp_observer_table[] = {
     {"type", KEY_CHOICE, AT(type), .required = 1, .choices = "none|difference|kalman|custom",
-     .about = "none: the policy sees what is measured; difference: velocities by backward difference; kalman: one "
-              "filter per measured channel; custom: your own recurrence"},
-    {"lowpass", KEY_NUMBER, AT(lowpass), 0, 1, OPEN_HI, .fallback = "0", .only = "difference", .unit = "of Nyquist",
-     .about = "cut-off of a Butterworth low-pass on the velocities; 0 = no filter"},
-    {"order", KEY_INT, AT(order), 1, 4, .fallback = "1", .only = "difference", .about = "order of the low-pass"},
+     .about =
+         "none: the policy sees what is measured; difference: velocities by backward difference; kalman: one "
+         "filter per measured channel; custom: your own recurrence"},
+    {"lowpass", KEY_NUMBER, AT(lowpass), 0, 1, OPEN_HI, .fallback = "0", .only = "difference",
+     .unit = "of Nyquist", .about = "cut-off of a Butterworth low-pass on the velocities; 0 = no filter"},
+    {"order", KEY_INT, AT(order), 1, 4, .fallback = "1", .only = "difference",
+     .about = "order of the low-pass"},
     {"acceleration", KEY_FLAG, AT(acceleration), .fallback = "no", .only = "kalman",
      .about = "model of a channel: no = constant velocity, yes = constant acceleration"},
     {"steady", KEY_FLAG, AT(steady), .fallback = "no", .only = "kalman",
      .about = "steady gains instead of time-varying ones"},
     {"drive", KEY_OWN, AT(drive), 0, 1e9, OPEN_LO, .only = "kalman", .read = read_per_channel,
      .form = "a number, or channel: number", .unit = "state/s^2",
-     .about =
-         "standard deviation of the white acceleration (or jerk) that moves a channel; needed unless gains are given"},
+     .about = "standard deviation of the white acceleration (or jerk) that moves a channel; needed unless "
+              "gains are given"},
     {"noise", KEY_OWN, AT(noise), 0, 1e6, .fallback = "0", .only = "kalman", .read = read_per_channel,
      .form = "a number, or channel: number", .unit = "the state's unit",
      .about = "measurement deviation the filter assumes; 0 = the channel's own noise and resolution"},
     {"gains", KEY_OWN, 0, .only = "kalman", .read = read_gains,
-     .form = "a mapping channel: [position gain, velocity gain]", .about = "fixed gains; computed when absent"},
-    {"memory", KEY_OWN, 0, .only = "custom", .read = read_memory, .table = mcp_memory_table, .shorthand = "next",
-     .form = "a mapping name: {start, next}", .about = "what the observer remembers from sample to sample"},
+     .form = "a mapping channel: [position gain, velocity gain]",
+     .about = "fixed gains; computed when absent"},
+    {"memory", KEY_OWN, 0, .only = "custom", .read = read_memory, .table = mcp_memory_table,
+     .shorthand = "next", .form = "a mapping name: {start, next}",
+     .about = "what the observer remembers from sample to sample"},
     {"output", KEY_EXPRS, AT(output), .only = "custom",
      .about = "state: expression of measured channels and memory, for every state the policy sees"},
     MCP_KEY_END,
@@ -254,11 +272,13 @@ mcp_status mcp_read_observer(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
     if (st != MCP_OK) return st;
     const mcp_task_observer *o = &t->observer;
     if (o->type == MCP_OBSERVER_KALMAN && !o->drive && !o->gains)
-        return mcp_fail_at(r->err, n->at,
-                           "observer: drive is missing, expected the white-acceleration deviation, e.g. drive: 1.0");
+        return mcp_fail_at(
+            r->err, n->at,
+            "observer: drive is missing, expected the white-acceleration deviation, e.g. drive: 1.0");
     if (o->type == MCP_OBSERVER_CUSTOM && !o->output.n)
-        return mcp_fail_at(r->err, n->at,
-                           "observer: output is missing, expected state: expression for what the policy sees");
+        return mcp_fail_at(
+            r->err, n->at,
+            "observer: output is missing, expected state: expression for what the policy sees");
     for (int i = 0, index; i < o->output.n && st == MCP_OK; i++)
         st = mcp_read_state(r, o->output.item[i].name, o->output.item[i].expr.at, &index);
     return st;
@@ -269,10 +289,13 @@ mcp_status mcp_read_observer(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
 const mcp_key mcp_smoother_table[] = {
     {"type", KEY_CHOICE, AT(type), .required = 1,
      .choices = "none|central-difference|butterworth|savitzky-golay|kalman|difference|trapezoid",
-     .about   = "none: all states are measured and used as they are; butterworth: zero-phase low-pass, then central "
-                "difference; kalman: Rauch-Tung-Striebel; difference: nothing is smoothed, a velocity IS the difference to "
-                "the sample before, in the model too (q+ = q + Ts (v + change)); it needs the input before as a feature; trapezoid: all states "
-                "are measured, and each position of model.velocities is smoothed along the sums of its velocity"},
+     .about =
+         "none: all states are measured and used as they are; butterworth: zero-phase low-pass, then central "
+         "difference; kalman: Rauch-Tung-Striebel; difference: nothing is smoothed, a velocity IS the "
+         "difference to "
+         "the sample before, in the model too (q+ = q + Ts (v + change)); it needs the input before as a "
+         "feature; trapezoid: all states "
+         "are measured, and each position of model.velocities is smoothed along the sums of its velocity"},
     {"cutoff", KEY_NUMBER, AT(cutoff), 0, 1, OPEN_LO | OPEN_HI, .fallback = "0.5", .only = "butterworth",
      .unit = "of Nyquist", .about = "cut-off frequency"},
     {"order", KEY_INT, AT(order), 1, 8, .fallback = "2", .only = "butterworth|savitzky-golay",
@@ -282,14 +305,16 @@ const mcp_key mcp_smoother_table[] = {
     {"match_inputs", KEY_FLAG, AT(match_inputs), .fallback = "yes", .only = "central-difference",
      .about = "pair a change with (u(t-1) + 2 u(t) + u(t+1))/4, the inputs it really mixes, instead of u(t)"},
     {"refine", KEY_FLAG, AT(refine), .fallback = "yes", .only = "central-difference",
-     .about = "train twice: the first model tells how the acceleration changes at each sample, which a central difference takes for "
+     .about = "train twice: the first model tells how the acceleration changes at each sample, which a "
+              "central difference takes for "
               "velocity; the second learns from velocities without it and from u(t) itself"},
     {"drive", KEY_OWN, AT(drive), 0, 1e9, OPEN_LO, .only = "kalman", .required = 1, .read = read_per_channel,
      .form = "a number, or channel: number", .unit = "state/s^2",
      .about = "standard deviation of the white acceleration"},
     {"noise", KEY_OWN, AT(noise), 0, 1e6, .fallback = "0", .only = "kalman", .read = read_per_channel,
      .form = "a number, or channel: number", .unit = "the state's unit",
-     .about = "measurement deviation; must cover the error of taking the acceleration as constant over a sample; 0 = "
+     .about = "measurement deviation; must cover the error of taking the acceleration as constant over a "
+              "sample; 0 = "
               "the channel's own"},
     MCP_KEY_END,
 };
@@ -301,8 +326,8 @@ mcp_status mcp_read_smoother(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
     if (st != MCP_OK) return st;
     const mcp_task_smoother *s = &t->smoother;
     if (s->type == MCP_SMOOTHER_SAVGOL && (s->window % 2 == 0 || s->window <= s->order))
-        return mcp_fail_at(r->err, n->at, "smoother: found window %d, expected an odd number above order %d", s->window,
-                           s->order);
+        return mcp_fail_at(r->err, n->at, "smoother: found window %d, expected an odd number above order %d",
+                           s->window, s->order);
     if ((s->type == MCP_SMOOTHER_NONE || s->type == MCP_SMOOTHER_TRAPEZOID) && !mcp_all_measured(t))
         return mcp_fail_at(
             r->err, n->at,
@@ -312,6 +337,7 @@ mcp_status mcp_read_smoother(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
     for (int g = 0; g < t->ngp; g++) pairs += t->gp[g].kind == MCP_GP_VELOCITY;
     if (s->type == MCP_SMOOTHER_TRAPEZOID && !pairs)
         return mcp_fail_at(r->err, n->at,
-                           "smoother: found trapezoid, but model.velocities names no position with its velocity; name them there, or use smoother: none");
+                           "smoother: found trapezoid, but model.velocities names no position with its "
+                           "velocity; name them there, or use smoother: none");
     return MCP_OK;
 }

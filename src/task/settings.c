@@ -4,10 +4,12 @@
 #define AT(field) offsetof(mcp_optimise_settings, field)
 
 const mcp_key mcp_optimise_table[] = {
-    {"particles", KEY_INT, AT(particles), 1, 100000, .fallback = "200", .about = "particles per simulated rollout"},
+    {"particles", KEY_INT, AT(particles), 1, 100000, .fallback = "200",
+     .about = "particles per simulated rollout"},
     {"steps_first", KEY_INT, AT(steps_first), 0, 1000000, .fallback = "2000",
      .about = "most Adam steps before the first policy trial"},
-    {"steps", KEY_INT, AT(steps), 0, 1000000, .fallback = "4000", .about = "most Adam steps before every later trial"},
+    {"steps", KEY_INT, AT(steps), 0, 1000000, .fallback = "4000",
+     .about = "most Adam steps before every later trial"},
     {"step_size", KEY_NUMBER, AT(step_size), 0, 10, OPEN_LO, .fallback = "0.02",
      .about = "Adam learning rate at the start"},
     {"step_size_min", KEY_NUMBER, AT(step_size_min), 0, 10, .fallback = "0.0025",
@@ -15,14 +17,16 @@ const mcp_key mcp_optimise_table[] = {
     {"dropout", KEY_NUMBER, AT(dropout), 0, 1, OPEN_HI, .fallback = "0.25",
      .about = "chance that a policy basis function is dropped, per particle and step"},
     {"stop_rule", KEY_CHOICE, AT(stop_rule), .choices = "plateau|monitor|schedule", .fallback = "plateau",
-     .about = "plateau: lower the rate when the cost on a fixed noise set stops falling, keep the best policy; "
-              "monitor: the smoothed cost difference of the extended paper; schedule: a fixed number of steps"},
+     .about =
+         "plateau: lower the rate when the cost on a fixed noise set stops falling, keep the best policy; "
+         "monitor: the smoothed cost difference of the extended paper; schedule: a fixed number of steps"},
     {"patience", KEY_INT, AT(patience), 1, 100000, .fallback = "200",
      .about = "plateau: steps without gain before the rate is lowered"},
     {"evaluate_every", KEY_INT, AT(evaluate_every), 1, 100000, .fallback = "50",
      .about = "plateau: steps between evaluations on the fixed noise set"},
     {"evaluate_particles", KEY_INT, AT(evaluate_particles), 0, 100000, .fallback = "400",
-     .about = "particles of that set, but at least `particles` and at most four times as many: rare failures must show"},
+     .about = "particles of that set, but at least `particles` and at most four times as many: rare failures "
+              "must show"},
     {"gain", KEY_NUMBER, AT(gain), 0, 1, OPEN_HI, .fallback = "0.005",
      .about = "plateau: smallest relative gain that counts"},
     {"adjoint_clip", KEY_NUMBER, AT(adjoint_clip), 0, 1e9, .fallback = "30",
@@ -30,41 +34,54 @@ const mcp_key mcp_optimise_table[] = {
     {"gradient_clip", KEY_NUMBER, AT(gradient_clip), 0, 1e9, .fallback = "1",
      .about = "bound on the norm of the policy gradient; 0 = none"},
     {"incumbent_gain", KEY_NUMBER, AT(incumbent_gain), 0, 1, .fallback = "0.02",
-     .about =
-         "a policy that succeeded on the plant is replaced only for a larger predicted gain (fraction of its cost)"},
+     .about = "a policy that succeeded on the plant is replaced only for a larger predicted gain (fraction "
+              "of its cost)"},
     {"success_weight", KEY_NUMBER, AT(success_weight), 0, 100, .fallback = "3",
-     .about = "policies are compared by J (1 + w (1 - p)), p the share of particles that meet the success test; 0: by J alone"},
+     .about = "policies are compared by J (1 + w (1 - p)), p the share of particles that meet the success "
+              "test; 0: by J alone"},
     {"success_margin", KEY_NUMBER, AT(success_margin), 0, 10, .fallback = "0.2",
-     .about = "for that share the test must hold so much longer than asked (fraction of its window): a policy that settles just in time on "
+     .about = "for that share the test must hold so much longer than asked (fraction of its window): a "
+              "policy that settles just in time on "
               "the model settles too late on the plant now and then"},
     {"stress", KEY_NUMBER, AT(stress), 0, 10, OPEN_LO, .fallback = "1.4",
-     .about = "start, sensor and model noise of that set are larger by this factor: a failure in a thousand runs must show on some hundred "
+     .about = "start, sensor and model noise of that set are larger by this factor: a failure in a thousand "
+              "runs must show on some hundred "
               "particles"},
     {"candidates", KEY_INT, AT(candidates), 0, 100, .fallback = "0",
      .about = "fresh policies tried beside the warm start"},
     {"second_try", KEY_INT, AT(second_try), 0, 1000000, .fallback = "3",
-     .about = "from this trial on a fresh policy is optimised as well, and the better of both goes on, when the policy before failed and fewer "
-              "than half of the particles succeed with the new one, or when it worked and fewer than 95 % do; 0 = never"},
-    {"warm_start", KEY_FLAG, AT(warm_start), .fallback = "yes", .about = "begin from the policy of the trial before"},
-    {"antithetic", KEY_FLAG, AT(antithetic), .fallback = "no", .about = "draw noise in pairs of opposite sign"},
+     .about = "from this trial on a fresh policy is optimised as well, and the better of both goes on, when "
+              "the policy before failed and fewer "
+              "than half of the particles succeed with the new one, or when it worked and fewer than 95 % "
+              "do; 0 = never"},
+    {"warm_start", KEY_FLAG, AT(warm_start), .fallback = "yes",
+     .about = "begin from the policy of the trial before"},
+    {"antithetic", KEY_FLAG, AT(antithetic), .fallback = "no",
+     .about = "draw noise in pairs of opposite sign"},
     {"precision", KEY_CHOICE, AT(precision), .choices = "double|mixed", .fallback = "double",
-     .about = "mixed: the policy's basis functions in single precision while it is optimised; faster, and off by far less than the "
+     .about = "mixed: the policy's basis functions in single precision while it is optimised; faster, and "
+              "off by far less than the "
               "particles' noise. The model's variance is always double"},
     {"block", KEY_INT, AT(block), 0, 100000, .fallback = "0",
      .about = "particles worked on together; 0 = chosen for speed. Does not change the result"},
-    {"beta1", KEY_NUMBER, AT(beta1), 0, 1, OPEN_HI, .fallback = "0.9", .about = "Adam: decay of the mean gradient"},
+    {"beta1", KEY_NUMBER, AT(beta1), 0, 1, OPEN_HI, .fallback = "0.9",
+     .about = "Adam: decay of the mean gradient"},
     {"beta2", KEY_NUMBER, AT(beta2), 0, 1, OPEN_HI, .fallback = "0.999",
      .about = "Adam: decay of the squared gradient"},
     {"epsilon", KEY_NUMBER, AT(epsilon), 0, 1, OPEN_LO, .fallback = "1e-8",
      .about = "Adam: added to the root of the squared gradient"},
     {"weight_rate", KEY_NUMBER, AT(weight_rate), 0, 1000, OPEN_LO, .fallback = "1",
      .about = "factor on the learning rate of rbf weights"},
-    {"searches", KEY_INT, AT(searches), 1, 100000, .fallback = "150", .about = "pilco: most line searches of a descent"},
+    {"searches", KEY_INT, AT(searches), 1, 100000, .fallback = "150",
+     .about = "pilco: most line searches of a descent"},
     {"starts", KEY_INT, AT(starts), 0, 100, .fallback = "2",
-     .about = "pilco: fresh policies tried while the best one expects more than half of the greatest possible cost; black-drops: fresh "
-              "starts that race the first one for some generations, in the first two trials, unless the last policy worked"},
+     .about = "pilco: fresh policies tried while the best one expects more than half of the greatest "
+              "possible cost; black-drops: fresh "
+              "starts that race the first one for some generations, in the first two trials, unless the last "
+              "policy worked"},
     {"generations", KEY_INT, AT(generations), 1, 100000, .fallback = "1500",
      .about = "black-drops: most generations of CMA-ES before a trial, all restarts together"},
-    {"rollouts", KEY_INT, AT(rollouts), 1, 10000, .fallback = "8", .about = "black-drops: sampled rollouts by which a candidate is judged"},
+    {"rollouts", KEY_INT, AT(rollouts), 1, 10000, .fallback = "8",
+     .about = "black-drops: sampled rollouts by which a candidate is judged"},
     MCP_KEY_END,
 };

@@ -1,5 +1,5 @@
-/* yaml.c - YAML events (libfyaml) to a tree with places. Anchors, aliases, tags and several documents are refused: a task
- * file needs none of them, and a few lines of aliases can stand for a gigabyte. */
+/* yaml.c - YAML events (libfyaml) to a tree with places. Anchors, aliases, tags and several documents are
+ * refused: a task file needs none of them, and a few lines of aliases can stand for a gigabyte. */
 #include "task/yaml.h"
 
 #include <libfyaml.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 typedef struct {
-    mcp_bag    *bag;
+    mcp_task_memory    *bag;
     const char *file, *text;
     size_t      length;
     mcp_yaml   *root, *open; /* open: the list or mapping being filled */
@@ -36,13 +36,13 @@ mcp_status mcp_fail_at(mcp_error *err, mcp_where at, const char *fmt, ...)
     return mcp_fail(err, MCP_ERR_TASK, "%s: %s", file, text);
 }
 
-mcp_yaml *mcp_yaml_make(mcp_bag *bag, mcp_yaml_kind kind, const char *text, mcp_where at)
+mcp_yaml *mcp_yaml_make(mcp_task_memory *bag, mcp_yaml_kind kind, const char *text, mcp_where at)
 {
-    mcp_yaml *n = mcp_bag_get(bag, 1, sizeof *n);
+    mcp_yaml *n = mcp_task_memory_get(bag, 1, sizeof *n);
     if (!n) return NULL;
     n->kind = kind;
     n->at   = at;
-    if (kind == MCP_YAML_SCALAR && !(n->text = mcp_bag_text(bag, text, strlen(text)))) return NULL;
+    if (kind == MCP_YAML_SCALAR && !(n->text = mcp_task_memory_text(bag, text, strlen(text)))) return NULL;
     return n;
 }
 
@@ -75,8 +75,9 @@ char *mcp_yaml_path(const mcp_yaml *n, char *buf, size_t size)
     size_t used = 0;
     buf[0]      = 0;
     while (depth-- > 0 && used < size) {
-        int w = chain[depth]->key ? snprintf(buf + used, size - used, "%s%.40s", used ? "." : "", chain[depth]->key)
-                                  : snprintf(buf + used, size - used, "[%d]", chain[depth]->index);
+        int w = chain[depth]->key
+                    ? snprintf(buf + used, size - used, "%s%.40s", used ? "." : "", chain[depth]->key)
+                    : snprintf(buf + used, size - used, "[%d]", chain[depth]->index);
         used += (size_t)w;
     }
     if (!buf[0]) snprintf(buf, size, "the task");
@@ -92,7 +93,8 @@ char *mcp_yaml_found(const mcp_yaml *n, char *buf, size_t size)
     else if (!n->text[0] && !n->quoted)
         snprintf(buf, size, "nothing");
     else
-        snprintf(buf, size, "%s\"%.60s%s\"", n->quoted ? "the text " : "", n->text, strlen(n->text) > 60 ? "..." : "");
+        snprintf(buf, size, "%s\"%.60s%s\"", n->quoted ? "the text " : "", n->text,
+                 strlen(n->text) > 60 ? "..." : "");
     for (char *c = buf; *c; c++)
         if ((unsigned char)*c < ' ') *c = ' '; /* one message, one line */
     return buf;
@@ -128,7 +130,8 @@ static mcp_status place(builder *b, mcp_yaml *n)
     if (b->key && !b->key[0])
         return mcp_fail_at(b->err, n->at.line ? n->at : b->open->at,
                            "found an empty key, expected a name before the colon");
-    if (!n->at.line) n->at = b->open->kind == MCP_YAML_MAP ? b->key_at : b->open->at; /* an empty value has no place */
+    if (!n->at.line)
+        n->at = b->open->kind == MCP_YAML_MAP ? b->key_at : b->open->at; /* an empty value has no place */
     mcp_yaml_append(b->open, n, b->open->kind == MCP_YAML_MAP ? b->key : NULL, b->key_at);
     b->key = NULL;
     return MCP_OK;
@@ -136,12 +139,13 @@ static mcp_status place(builder *b, mcp_yaml *n)
 
 static mcp_status take_key(builder *b, const char *text, size_t length, mcp_where at)
 {
-    if (length > 64) return mcp_fail_at(b->err, at, "found a key of %zu characters, expected at most 64", length);
-    if (!(b->key = mcp_bag_text(b->bag, text, length))) return no_memory(b->err);
+    if (length > 64)
+        return mcp_fail_at(b->err, at, "found a key of %zu characters, expected at most 64", length);
+    if (!(b->key = mcp_task_memory_text(b->bag, text, length))) return no_memory(b->err);
     const mcp_yaml *twin = mcp_yaml_find(b->open, b->key);
     if (twin)
-        return mcp_fail_at(b->err, at, "found the key \"%s\" twice, expected it once (first on line %d)", b->key,
-                           twin->key_at.line);
+        return mcp_fail_at(b->err, at, "found the key \"%s\" twice, expected it once (first on line %d)",
+                           b->key, twin->key_at.line);
     b->key_at = at;
     return MCP_OK;
 }
@@ -153,10 +157,11 @@ static mcp_status scalar(builder *b, struct fy_event *e)
     size_t           length = 0;
     const char      *text   = token ? fy_token_get_text(token, &length) : "";
     if (!text) return no_memory(b->err);
-    if (memchr(text, 0, length)) return mcp_fail_at(b->err, at, "found a NUL character in a text, expected none");
+    if (memchr(text, 0, length))
+        return mcp_fail_at(b->err, at, "found a NUL character in a text, expected none");
     if (b->open && b->open->kind == MCP_YAML_MAP && !b->key) return take_key(b, text, length, at);
-    mcp_yaml *n = mcp_bag_get(b->bag, 1, sizeof *n);
-    if (!n || !(n->text = mcp_bag_text(b->bag, text, length))) return no_memory(b->err);
+    mcp_yaml *n = mcp_task_memory_get(b->bag, 1, sizeof *n);
+    if (!n || !(n->text = mcp_task_memory_text(b->bag, text, length))) return no_memory(b->err);
     enum fy_scalar_style style = token ? fy_token_scalar_style(token) : FYSS_PLAIN;
     n->quoted                  = style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED;
     if (style == FYSS_LITERAL || style == FYSS_FOLDED) {
@@ -172,8 +177,9 @@ static mcp_status open_node(builder *b, mcp_yaml_kind kind, mcp_where at)
     if (b->open && b->open->kind == MCP_YAML_MAP && !b->key)
         return mcp_fail_at(b->err, at, "found a list or mapping as a key, expected a name");
     if (b->depth >= MCP_YAML_DEPTH)
-        return mcp_fail_at(b->err, at, "found more than %d levels of nesting, expected fewer", MCP_YAML_DEPTH);
-    mcp_yaml *n = mcp_bag_get(b->bag, 1, sizeof *n);
+        return mcp_fail_at(b->err, at, "found more than %d levels of nesting, expected fewer",
+                           MCP_YAML_DEPTH);
+    mcp_yaml *n = mcp_task_memory_get(b->bag, 1, sizeof *n);
     if (!n) return no_memory(b->err);
     n->kind       = kind;
     n->at         = at;
@@ -192,12 +198,14 @@ static mcp_status event(builder *b, struct fy_event *e)
     if (e->type == FYET_SEQUENCE_START) anchor = e->sequence_start.anchor, tag = e->sequence_start.tag;
     if (anchor || e->type == FYET_ALIAS)
         return mcp_fail_at(
-            b->err, at, "found an %s, expected a plain value: task files have no anchors and aliases, use constants:",
+            b->err, at,
+            "found an %s, expected a plain value: task files have no anchors and aliases, use constants:",
             anchor ? "anchor (&)" : "alias (*)");
     if (tag) return mcp_fail_at(b->err, at, "found a tag (!), expected a plain value");
     switch (e->type) {
     case FYET_DOCUMENT_START:
-        if (b->documents++) return mcp_fail_at(b->err, at, "found a second document (---), expected one task per file");
+        if (b->documents++)
+            return mcp_fail_at(b->err, at, "found a second document (---), expected one task per file");
         return MCP_OK;
     case FYET_SCALAR:
         return scalar(b, e);
@@ -207,7 +215,8 @@ static mcp_status event(builder *b, struct fy_event *e)
         return open_node(b, MCP_YAML_LIST, at);
     case FYET_MAPPING_END:
     case FYET_SEQUENCE_END:
-        b->open = b->open->parent; // NOLINT(clang-analyzer-core.NullDereference): libfyaml ends only what it began
+        b->open =
+            b->open->parent; // NOLINT(clang-analyzer-core.NullDereference): libfyaml ends only what it began
         b->depth--;
         return MCP_OK;
     default:
@@ -232,7 +241,8 @@ static mcp_status check_bytes(const builder *b)
                 break;
             }
         if (tail < 0)
-            return mcp_fail_at(b->err, (mcp_where){b->file, line, column}, "found byte 0x%02x, expected UTF-8 text", c);
+            return mcp_fail_at(b->err, (mcp_where){b->file, line, column},
+                               "found byte 0x%02x, expected UTF-8 text", c);
         if ((c < ' ' && c != '\n' && c != '\t' && c != '\r') || c == 127)
             return mcp_fail_at(b->err, (mcp_where){b->file, line, column},
                                "found control character 0x%02x, expected text", c);
@@ -282,14 +292,14 @@ static mcp_status run(builder *b, struct fy_parser *parser, struct fy_diag *diag
     return MCP_OK;
 }
 
-mcp_status mcp_yaml_parse(mcp_yaml **out, mcp_bag *bag, const char *name, const char *text, size_t length,
-                          mcp_error *err)
+mcp_status mcp_yaml_parse(mcp_yaml **out, mcp_task_memory *bag, const char *name, const char *text,
+                          size_t length, mcp_error *err)
 {
     builder b = {.bag = bag, .file = name, .text = text, .length = length, .err = err};
     *out      = NULL;
     if (length > MCP_YAML_FILE)
-        return mcp_fail(err, MCP_ERR_TASK, "%s: found %zu bytes, expected a task file of at most %d", name, length,
-                        MCP_YAML_FILE);
+        return mcp_fail(err, MCP_ERR_TASK, "%s: found %zu bytes, expected a task file of at most %d", name,
+                        length, MCP_YAML_FILE);
     mcp_status st = check_bytes(&b);
     if (st != MCP_OK) return st;
 

@@ -5,7 +5,7 @@
 
 #include "mcpilco/error.h"
 #include "program/program.h"
-#include "task/bag.h"
+#include "task/task_memory.h"
 
 enum { MCP_YAML_DEPTH = 16, MCP_YAML_CHILDREN = 1024, MCP_YAML_FILE = 1 << 20 };
 
@@ -26,11 +26,12 @@ struct mcp_yaml {
     mcp_yaml     *shorthand; /* the scalar that an override turned into this mapping */
 };
 
-/* name stands for the file in messages. text need not be UTF-8 or NUL-free: that is checked. The tree lives in bag. */
-mcp_status mcp_yaml_parse(mcp_yaml **out, mcp_bag *bag, const char *name, const char *text, size_t length,
-                          mcp_error *err);
+/* name stands for the file in messages. text need not be UTF-8 or NUL-free: that is checked. The tree lives
+ * in bag. */
+mcp_status mcp_yaml_parse(mcp_yaml **out, mcp_task_memory *bag, const char *name, const char *text,
+                          size_t length, mcp_error *err);
 /* A scalar, list or mapping made by the program; NULL = out of memory. */
-mcp_yaml *mcp_yaml_make(mcp_bag *bag, mcp_yaml_kind kind, const char *text, mcp_where at);
+mcp_yaml *mcp_yaml_make(mcp_task_memory *bag, mcp_yaml_kind kind, const char *text, mcp_where at);
 /* Appends child; key == NULL in lists. */
 void      mcp_yaml_append(mcp_yaml *parent, mcp_yaml *child, const char *key, mcp_where key_at);
 mcp_yaml *mcp_yaml_find(const mcp_yaml *map, const char *key);
@@ -41,6 +42,6 @@ char *mcp_yaml_found(const mcp_yaml *n, char *buf, size_t size);
 /* Fails at a place: "file:line:column: text". */
 mcp_status mcp_fail_at(mcp_error *err, mcp_where at, const char *fmt, ...) MCP_PRINTF(3, 4);
 /* Applies one "a.b.0.c=value": later readers see the value as if it stood in the file. */
-mcp_status mcp_yaml_override(mcp_yaml *root, mcp_bag *bag, const char *setting, mcp_error *err);
+mcp_status mcp_yaml_override(mcp_yaml *root, mcp_task_memory *bag, const char *setting, mcp_error *err);
 
 #endif

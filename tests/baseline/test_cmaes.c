@@ -58,8 +58,9 @@ static long run(mcp_cmaes *c, function *f, int n, const double *shift, double ta
     return 0;
 }
 
-/* Made by `/usr/bin/python3 tests/baseline/cmaes_oracle.py` (python3-cmaes 0.9.1, an independent implementation of the tutorial
- * with the same default settings): mean and deviation over its successful runs, share of successes. */
+/* Made by `/usr/bin/python3 tests/baseline/cmaes_oracle.py` (python3-cmaes 0.9.1, an independent
+ * implementation of the tutorial with the same default settings): mean and deviation over its successful
+ * runs, share of successes. */
 static const struct {
     const char *name;
     function   *f;
@@ -92,7 +93,11 @@ static const struct {
 CASE(evaluations_to_target_agree_with_another_implementation)
 {
     for (size_t t = 0; t < sizeof oracle / sizeof *oracle; t++) {
-        int    n = oracle[t].n, multimodal = oracle[t].population > 0, runs = multimodal ? (n < 20 ? 21 : 10) : n == 40 ? 1 : 3, good = 0;
+        int n = oracle[t].n, multimodal = oracle[t].population > 0,
+            runs = multimodal ? (n < 20 ? 21 : 10)
+                   : n == 40  ? 1
+                              : 3,
+            good = 0;
         double x0[64], sum = 0;
         for (int i = 0; i < n; i++) x0[i] = oracle[t].x0;
         for (int seed = 0; seed < runs; seed++) {
@@ -108,11 +113,13 @@ CASE(evaluations_to_target_agree_with_another_implementation)
             if (used) good++, sum += (double)used;
             mcp_cmaes_free(c);
         }
-        printf("     %-10s n %2d%s: %6.0f evaluations, the other %6.0f; successes %2d of %d, the other %.0f %%\n", oracle[t].name,
-               n, oracle[t].separable ? ", separable" : "", sum / good, oracle[t].mean, good, runs, 100 * oracle[t].share);
+        printf("     %-10s n %2d%s: %6.0f evaluations, the other %6.0f; successes %2d of %d, the other %.0f "
+               "%%\n",
+               oracle[t].name, n, oracle[t].separable ? ", separable" : "", sum / good, oracle[t].mean, good,
+               runs, 100 * oracle[t].share);
         CHECK(good > 0);
-        /* a fifth, and what chance may add: a path is chaotic, so another library of linear algebra, or the same one on more
-         * threads, gives other runs of the same distribution */
+        /* a fifth, and what chance may add: a path is chaotic, so another library of linear algebra, or the
+         * same one on more threads, gives other runs of the same distribution */
         CHECK_CLOSE(sum / good, oracle[t].mean, 0.2, 3 * oracle[t].std / sqrt(good));
         /* three standard deviations of the difference of two shares, the other of 21 runs, or 11 */
         double p = oracle[t].share, others = multimodal && n == 40 ? 11 : 21;
@@ -120,8 +127,9 @@ CASE(evaluations_to_target_agree_with_another_implementation)
     }
 }
 
-/* What the author of CMA-ES shows of his own plain implementation (documentation of fmin in cma.purecma and in barecmaes2; default
- * settings, positive weights): each one run, its start, and the evaluations it had used when it was at the value printed. */
+/* What the author of CMA-ES shows of his own plain implementation (documentation of fmin in cma.purecma and
+ * in barecmaes2; default settings, positive weights): each one run, its start, and the evaluations it had
+ * used when it was at the value printed. */
 CASE(evaluations_agree_with_published_runs)
 {
     static const struct {
@@ -153,14 +161,16 @@ CASE(evaluations_agree_with_published_runs)
         }
         REQUIRE(good > 1);
         double mean = sum / good, std = sqrt(fmax(0, square / good - mean * mean));
-        printf("     %-10s n %2d: %6.0f evaluations (deviation %.0f, %d of %d runs), published %6.0f\n", published[t].name, published[t].n, mean,
-               std, good, RUNS, published[t].evaluations);
-        CHECK_CLOSE(mean, published[t].evaluations, 0.2, 3 * std / sqrt(good)); /* a fifth, and what chance may add */
+        printf("     %-10s n %2d: %6.0f evaluations (deviation %.0f, %d of %d runs), published %6.0f\n",
+               published[t].name, published[t].n, mean, std, good, RUNS, published[t].evaluations);
+        CHECK_CLOSE(mean, published[t].evaluations, 0.2,
+                    3 * std / sqrt(good)); /* a fifth, and what chance may add */
     }
 }
 
-/* Rastrigin's function from anywhere in its box: the default population ends in one of the many local minima, restarts that
- * double it (Auger and Hansen, CEC 2005) find the global one. 10 runs of which one run without restarts would succeed by luck. */
+/* Rastrigin's function from anywhere in its box: the default population ends in one of the many local minima,
+ * restarts that double it (Auger and Hansen, CEC 2005) find the global one. 10 runs of which one run without
+ * restarts would succeed by luck. */
 CASE(restarts_with_growing_population_find_the_global_minimum)
 {
     enum { N = 10, RUNS = 10 };
@@ -230,7 +240,8 @@ CASE(only_ranks_matter)
         const double *x = mcp_cmaes_ask(a);
         double        f[64], h[64];
         mcp_cmaes_ask(b);
-        for (int k = 0; k < mcp_cmaes_population(a); k++) f[k] = rosenbrock(5, x + 5 * k), h[k] = log1p(f[k]) - 7;
+        for (int k = 0; k < mcp_cmaes_population(a); k++)
+            f[k] = rosenbrock(5, x + 5 * k), h[k] = log1p(f[k]) - 7;
         CHECK_OK(mcp_cmaes_tell(a, f, NULL, err));
         CHECK_OK(mcp_cmaes_tell(b, h, NULL, err));
     }
@@ -259,8 +270,8 @@ CASE(a_candidate_that_is_not_a_number_counts_as_worst)
     mcp_cmaes_free(c);
 }
 
-/* Noise of standard deviation 1 on a sphere: the centre gets well below where noise swamps single values, the effort rises
- * under noise and stays 1 without. */
+/* Noise of standard deviation 1 on a sphere: the centre gets well below where noise swamps single values, the
+ * effort rises under noise and stays 1 without. */
 CASE(noise_handling_averages_when_ranks_are_disturbed_and_only_then)
 {
     for (int noisy = 0; noisy < 2; noisy++) {

@@ -1,4 +1,5 @@
-/* test_horizon.c - the whole objective of PILCO: its gradient against central differences, its value against sampling. */
+/* test_horizon.c - the whole objective of PILCO: its gradient against central differences, its value against
+ * sampling. */
 #include "baseline/pilco/horizon.h"
 #include "baseline/pilco/targets.h"
 
@@ -6,15 +7,16 @@
 #include "math/rng.h"
 #include "test.h"
 
-/* A pendulum-like problem: states (p, v, angle, rate), one or two inputs, every feature scaled, two angles when asked. */
+/* A pendulum-like problem: states (p, v, angle, rate), one or two inputs, every feature scaled, two angles
+ * when asked. */
 enum { NX = 4, N = 30, B = 5, T = 6, MAXF = 8, MAXU = 2 };
 typedef struct {
     mcp_horizon_problem p;
     mcp_bank           *bank;
     mcp_horizon        *h;
     int                 angle[2], input[10], feature[MAXF];
-    double              A[NX * NX], Bm[NX * NX], input_scale[10], feature_scale[MAXF], limit[MAXU], noise[NX], m0[NX], S0[NX * NX],
-        z[8], W[64];
+    double A[NX * NX], Bm[NX * NX], input_scale[10], feature_scale[MAXF], limit[MAXU], noise[NX], m0[NX],
+        S0[NX * NX], z[8], W[64];
 } world;
 
 static mcp_rand gen;
@@ -54,10 +56,26 @@ static void make(world *w, int angles, int nu, int velocities, mcp_pool *pool)
         for (int d = 0; d < D; d++) hyper[e * (D + 2) + d] = 0.4 + 0.3 * mcp_rand_uniform(&gen);
         hyper[e * (D + 2) + D] = log(0.3), hyper[e * (D + 2) + D + 1] = log(0.02);
     }
-    w->p = (mcp_horizon_problem){.nx = NX, .nu = nu, .angles = angles, .T = T, .angle = w->angle, .A = w->A, .B = w->Bm, .inputs = D,
-                                 .input = w->input, .input_scale = w->input_scale, .features = f, .basis = B, .feature = w->feature,
-                                 .feature_scale = w->feature_scale, .limit = w->limit, .noise = w->noise, .m0 = w->m0, .S0 = w->S0,
-                                 .z = w->z, .W = w->W};
+    w->p = (mcp_horizon_problem){.nx = NX,
+                                 .nu = nu,
+                                 .angles = angles,
+                                 .T = T,
+                                 .angle = w->angle,
+                                 .A = w->A,
+                                 .B = w->Bm,
+                                 .inputs = D,
+                                 .input = w->input,
+                                 .input_scale = w->input_scale,
+                                 .features = f,
+                                 .basis = B,
+                                 .feature = w->feature,
+                                 .feature_scale = w->feature_scale,
+                                 .limit = w->limit,
+                                 .noise = w->noise,
+                                 .m0 = w->m0,
+                                 .S0 = w->S0,
+                                 .z = w->z,
+                                 .W = w->W};
     CHECK_OK(mcp_bank_create(&w->bank, N, D, E, X, Y, hyper, mcp_isa_level(), err));
     CHECK_OK(mcp_horizon_create(&w->h, &w->p, w->bank, pool, err));
 }
@@ -75,7 +93,8 @@ static double value(world *w, const double *theta, double *grad)
     double lambda[MAXF], J = NAN;
     int    f = w->p.features, c = w->p.nu * B, l = c + B * f;
     for (int d = 0; d < f; d++) lambda[d] = exp(theta[l + d]);
-    CHECK_OK(mcp_horizon_run(w->h, theta, theta + c, lambda, &J, NULL, grad, grad ? grad + c : NULL, grad ? grad + l : NULL, err));
+    CHECK_OK(mcp_horizon_run(w->h, theta, theta + c, lambda, &J, NULL, grad, grad ? grad + c : NULL,
+                             grad ? grad + l : NULL, err));
     for (int d = 0; grad && d < f; d++) grad[l + d] *= lambda[d];
     return J;
 }
@@ -151,7 +170,8 @@ CASE(gradient_in_pseudo_targets_matches_central_difference)
     make(&w, 1, 2, 0, NULL);
     for (int i = 0; i < params(&w); i++) x[i] = 0.6 * mcp_rand_normal(&gen);
     value_of_targets(&w, x, grad);
-    check_differences(value_of_targets_alone, &w, params(&w), 1, x, grad, 1e-5, 1e-6, 1e-6 * largest(params(&w), grad));
+    check_differences(value_of_targets_alone, &w, params(&w), 1, x, grad, 1e-5, 1e-6,
+                      1e-6 * largest(params(&w), grad));
     drop(&w);
 }
 

@@ -1,19 +1,21 @@
-/* test_improve.c - both algorithms on one small system, in process: they improve, they stop when asked, they answer every
- * failing allocation, and they are pure functions of their input. */
+/* test_improve.c - both algorithms on one small system, in process: they improve, they stop when asked, they
+ * answer every failing allocation, and they are pure functions of their input. */
 #include "baseline/blackdrops/blackdrops.h"
 #include "baseline/pilco/pilco.h"
 #include "learn/algorithm.h"
 #include "learn/fit.h"
 #include "math/arena.h"
-#include "plant/plant.h"
+#include "plant/plant_handle.h"
 #include "test.h"
 
-static const char slide[] = "name: slide\nrate: 10\ntrial: 1.0\nstate: {p: m, v: m/s}\ninputs: {u: {limit: 2}}\n"
-                            "measured: {p: 1e-3, v: 1e-3}\nobserver: none\nsmoother: none\n"
-                            "model: {changes: [p, v], features: [p, v, u], kernel: se}\nlet: {s: 'rbf(4, p, v)'}\n"
-                            "policy: 2*(9*sin(s) + sin(3*s))/8\ncost: 1 - exp(-((p - 0.4)^2 + 0.1*v^2)/(2*0.3^2))\nstart: {std: 0.01}\n"
-                            "explore: uniform\nsuccess: {when: abs(p - 0.4) < 0.25, last: 0.3}\nplant: {ode: {p: v, v: u - 0.5*v}}\n"
-                            "optimise: {particles: 8, evaluate_particles: 8, steps: 2}\n";
+static const char slide[] =
+    "name: slide\nrate: 10\ntrial: 1.0\nstate: {p: m, v: m/s}\ninputs: {u: {limit: 2}}\n"
+    "measured: {p: 1e-3, v: 1e-3}\nobserver: none\nsmoother: none\n"
+    "model: {changes: [p, v], features: [p, v, u], kernel: se}\nlet: {s: 'rbf(4, p, v)'}\n"
+    "policy: 2*(9*sin(s) + sin(3*s))/8\ncost: 1 - exp(-((p - 0.4)^2 + 0.1*v^2)/(2*0.3^2))\nstart: {std: "
+    "0.01}\n"
+    "explore: uniform\nsuccess: {when: abs(p - 0.4) < 0.25, last: 0.3}\nplant: {ode: {p: v, v: u - 0.5*v}}\n"
+    "optimise: {particles: 8, evaluate_particles: 8, steps: 2}\n";
 
 static mcp_task           *task;
 static mcp_system         *sys;
@@ -33,15 +35,26 @@ static int progress(void *context, const mcp_progress *p)
 static int set_up(void)
 {
     mcp_error e = {MCP_OK, ""};
-    if (mcp_task_parse(&task, "slide.yaml", slide, NULL, 0, &e) != MCP_OK || mcp_system_create(&sys, task, &e) != MCP_OK ||
-        mcp_plant_open(&plant, sys, &e) != MCP_OK || mcp_trial_create(&trial, task, &e) != MCP_OK ||
-        mcp_plant_run(plant, NULL, 1, 0, 0, NULL, NULL, trial, &e) != MCP_OK || mcp_estimate_states(&states, sys, trial, &e) != MCP_OK ||
+    if (mcp_task_parse(&task, "slide.yaml", slide, NULL, 0, &e) != MCP_OK ||
+        mcp_system_create(&sys, task, &e) != MCP_OK || mcp_plant_open(&plant, sys, &e) != MCP_OK ||
+        mcp_trial_create(&trial, task, &e) != MCP_OK ||
+        mcp_plant_run(plant, NULL, 1, 0, 0, NULL, NULL, trial, &e) != MCP_OK ||
+        mcp_estimate_states(&states, sys, trial, &e) != MCP_OK ||
         mcp_fit_create(&fit, sys, 1, &trial, &states, NULL, 1, 1, NULL, &e) != MCP_OK) {
         FAIL_("%s", e.text);
         return 0;
     }
-    in = (mcp_algorithm_input){.system = sys, .trials = 1, .trial = &trial, .states = &states, .pairs = fit->pairs, .gp = fit->gp,
-                               .visited = fit->visited, .visits = fit->visits, .seed = 1, .number = 1, .progress = progress};
+    in = (mcp_algorithm_input){.system = sys,
+                               .trials = 1,
+                               .trial = &trial,
+                               .states = &states,
+                               .pairs = fit->pairs,
+                               .gp = fit->gp,
+                               .visited = fit->visited,
+                               .visits = fit->visits,
+                               .seed = 1,
+                               .number = 1,
+                               .progress = progress};
     params = mcp_program_params(sys->controller);
     return 1;
 }
@@ -58,12 +71,15 @@ static void tear_down(void)
 
 typedef mcp_status improve_fn(const mcp_algorithm_input *, double *, mcp_optimise_info *, mcp_error *);
 
-static mcp_status run(improve_fn *f, int warm, int stop, double *theta, mcp_optimise_info *info, mcp_error *err)
+static mcp_status run(improve_fn *f, int warm, int stop, double *theta, mcp_optimise_info *info,
+                      mcp_error *err)
 {
     stop_at = stop;
     in.warm = warm;
     mcp_status st = f(&in, theta, info, err);
-    if (st == MCP_OK) CHECK(info->history[info->steps - 1] > 0 && info->rate_history[info->steps - 1] > 0); /* as long as it says */
+    if (st == MCP_OK)
+        CHECK(info->history[info->steps - 1] > 0 &&
+              info->rate_history[info->steps - 1] > 0); /* as long as it says */
     mcp_free(info->history);
     mcp_free(info->rate_history);
     info->history = info->rate_history = NULL;
@@ -118,7 +134,8 @@ CASE(pilcos_expected_cost_agrees_with_particles)
     mcp_noise             fill = mcp_noise_from_stream(&noise);
     mcp_rollout_result    result = {0};
     REQUIRE_OK(run(mcp_pilco_improve, 0, 100, theta, &info, err));
-    for (int g = 0; g < 2; g++) REQUIRE_OK(mcp_posterior_create(&post[g], fit->gp[g], &ps, mcp_isa_level(), NULL, err));
+    for (int g = 0; g < 2; g++)
+        REQUIRE_OK(mcp_posterior_create(&post[g], fit->gp[g], &ps, mcp_isa_level(), NULL, err));
     REQUIRE_OK(mcp_rollout_create(&r, sys, post, &rs, NULL, err));
     REQUIRE_OK(mcp_rollout_run(r, theta, 0, &fill, &result, err));
     spread = result.J_std / sqrt(4000);
@@ -150,7 +167,8 @@ static void check_memory(improve_fn *f, int warm, int stop, long tries)
 CASE(pilco_answers_every_failing_allocation) { check_memory(mcp_pilco_improve, 0, 1, 60); }
 CASE(black_drops_answers_every_failing_allocation) { check_memory(mcp_blackdrops_improve, 0, 1, 60); }
 
-/* Before the third trial a warm start that is expected to fail gets company: its history is as long as both together. */
+/* Before the third trial a warm start that is expected to fail gets company: its history is as long as both
+ * together. */
 CASE(particles_and_their_second_try_answer_every_failing_allocation)
 {
     mcp_error            e = {MCP_OK, ""};

@@ -1,5 +1,5 @@
-/* test_moments.c - every moment against sampling or quadrature where the toolbox's numbers do not reach, and every adjoint
- * against central differences. */
+/* test_moments.c - every moment against sampling or quadrature where the toolbox's numbers do not reach, and
+ * every adjoint against central differences. */
 #include "baseline/pilco/moments.h"
 
 #include "math/arena.h"
@@ -29,8 +29,8 @@ static void spd(int n, double *S, double scale)
 typedef struct {
     int n, outs, params;
     void (*forward)(const double *m, const double *S, const double *p, double *o);
-    void (*backward)(const double *m, const double *S, const double *p, const double *bar, double *m_bar, double *S_bar,
-                     double *p_bar);
+    void (*backward)(const double *m, const double *S, const double *p, const double *bar, double *m_bar,
+                     double *S_bar, double *p_bar);
 } piece;
 
 static double weighed(const piece *f, const double *m, const double *S, const double *p, const double *bar)
@@ -90,7 +90,8 @@ static void trig_f(const double *m, const double *S, const double *p, double *o)
     (void)p;
     mcp_trig_forward(4, m, S, 2, angle, o, o + 4, o + 20);
 }
-static void trig_b(const double *m, const double *S, const double *p, const double *bar, double *mb, double *Sb, double *pb)
+static void trig_b(const double *m, const double *S, const double *p, const double *bar, double *mb,
+                   double *Sb, double *pb)
 {
     (void)p, (void)pb;
     mcp_trig_backward(4, m, S, 2, angle, bar, bar + 4, bar + 20, mb, Sb);
@@ -110,7 +111,8 @@ static void sat_f(const double *m, const double *S, const double *p, double *o)
     (void)p;
     mcp_sine_forward(&mcp_sine_squash, 4, m, S, 2, angle, amp, o, o + 2, o + 6);
 }
-static void sat_b(const double *m, const double *S, const double *p, const double *bar, double *mb, double *Sb, double *pb)
+static void sat_b(const double *m, const double *S, const double *p, const double *bar, double *mb,
+                  double *Sb, double *pb)
 {
     (void)p, (void)pb;
     mcp_sine_backward(&mcp_sine_squash, 4, m, S, 2, angle, amp, bar, bar + 2, bar + 6, mb, Sb);
@@ -132,7 +134,8 @@ static void   loss_f(const double *m, const double *S, const double *p, double *
     (void)p;
     CHECK_OK(mcp_loss_saturating(3, m, S, z, W, o, NULL, NULL, NULL, work, err));
 }
-static void loss_b(const double *m, const double *S, const double *p, const double *bar, double *mb, double *Sb, double *pb)
+static void loss_b(const double *m, const double *S, const double *p, const double *bar, double *mb,
+                   double *Sb, double *pb)
 {
     double work[64], mean;
     (void)p, (void)pb;
@@ -160,15 +163,18 @@ static void net_f(const double *m, const double *S, const double *p, double *o)
     double work[256], lambda[NN];
     CHECK(mcp_network_work(NN, NB) <= 256);
     net_lambda(p, lambda);
-    CHECK_OK(mcp_network_forward(NN, NB, NO, p, p + NO * NB, lambda, m, S, o, o + NO, o + NO + NO * NO, work, err));
+    CHECK_OK(mcp_network_forward(NN, NB, NO, p, p + NO * NB, lambda, m, S, o, o + NO, o + NO + NO * NO, work,
+                                 err));
 }
-static void net_b(const double *m, const double *S, const double *p, const double *bar, double *mb, double *Sb, double *pb)
+static void net_b(const double *m, const double *S, const double *p, const double *bar, double *mb,
+                  double *Sb, double *pb)
 {
     double work[256], lambda[NN], lb[NN] = {0}, o[64];
     net_lambda(p, lambda);
-    CHECK_OK(mcp_network_forward(NN, NB, NO, p, p + NO * NB, lambda, m, S, o, o + NO, o + NO + NO * NO, work, err));
-    mcp_network_backward(NN, NB, NO, p, p + NO * NB, lambda, m, o, bar, bar + NO, bar + NO + NO * NO, work, mb, Sb, pb,
-                         pb + NO * NB, lb);
+    CHECK_OK(mcp_network_forward(NN, NB, NO, p, p + NO * NB, lambda, m, S, o, o + NO, o + NO + NO * NO, work,
+                                 err));
+    mcp_network_backward(NN, NB, NO, p, p + NO * NB, lambda, m, o, bar, bar + NO, bar + NO + NO * NO, work,
+                         mb, Sb, pb, pb + NO * NB, lb);
     for (int d = 0; d < NN; d++) pb[NO * NB + NB * NN + d] += lb[d] * lambda[d];
 }
 CASE(network_backward_matches_central_difference)
@@ -185,7 +191,8 @@ CASE(network_backward_matches_central_difference)
 CASE(network_moments_agree_with_sampling)
 {
     enum { SAMPLES = 200000 };
-    double m[NN], S[NN * NN], p[NP], o[64], lambda[NN], L[9] = {0}, sum[NO] = {0}, sq[NO * NO] = {0}, sx[NN * NO] = {0};
+    double m[NN], S[NN * NN], p[NP], o[64], lambda[NN], L[9] = {0}, sum[NO] = {0}, sq[NO * NO] = {0},
+                                                        sx[NN * NO] = {0};
     fill(NN, m, 0.3);
     spd(NN, S, 0.3);
     fill(NP, p, 0.7);
@@ -217,7 +224,8 @@ CASE(network_moments_agree_with_sampling)
     }
     for (int a = 0; a < NO; a++) {
         CHECK_CLOSE(o[a], sum[a], 0, 0.01);
-        for (int b = 0; b < NO; b++) CHECK_CLOSE(o[NO + a * NO + b], sq[a * NO + b] - sum[a] * sum[b], 0, 0.01);
+        for (int b = 0; b < NO; b++)
+            CHECK_CLOSE(o[NO + a * NO + b], sq[a * NO + b] - sum[a] * sum[b], 0, 0.01);
         for (int d = 0; d < NN; d++) {
             double cov = 0;
             for (int k = 0; k < NN; k++) cov += S[d * NN + k] * o[NO + NO * NO + k * NO + a];
@@ -235,7 +243,8 @@ static void      bank_f(const double *m, const double *S, const double *p, doubl
     (void)p;
     CHECK_OK(mcp_bank_forward(bank, m, S, o, o + GE, o + GE + GE * GE, bank_tape, bank_scratch, NULL, err));
 }
-static void bank_b(const double *m, const double *S, const double *p, const double *bar, double *mb, double *Sb, double *pb)
+static void bank_b(const double *m, const double *S, const double *p, const double *bar, double *mb,
+                   double *Sb, double *pb)
 {
     double o[64];
     (void)p, (void)pb;
@@ -248,7 +257,8 @@ static void make_bank(mcp_isa level)
     gen = mcp_rand_make(21, 0, 0, MCP_RNG_OTHER);
     fill(GN * GD, X, 1);
     for (int i = 0; i < GN; i++)
-        for (int e = 0; e < GE; e++) Y[e * GN + i] = sin(X[i * GD + e]) + 0.3 * X[i * GD + 3] + 0.05 * mcp_rand_normal(&gen);
+        for (int e = 0; e < GE; e++)
+            Y[e * GN + i] = sin(X[i * GD + e]) + 0.3 * X[i * GD + 3] + 0.05 * mcp_rand_normal(&gen);
     for (int e = 0; e < GE; e++) {
         for (int d = 0; d < GD; d++) hyper[e * (GD + 2) + d] = 0.3 + 0.4 * mcp_rand_uniform(&gen);
         hyper[e * (GD + 2) + GD] = 0.1 * e;
@@ -277,8 +287,8 @@ CASE(gp_backward_matches_central_difference_at_every_level)
     }
 }
 
-/* The same functions as GPs of the library, whose kernel has no 1/2: outputs of different smoothness keep different numbers of
- * points. */
+/* The same functions as GPs of the library, whose kernel has no 1/2: outputs of different smoothness keep
+ * different numbers of points. */
 static void make_sparse_bank(double tolerance, double *noise)
 {
     double      X[GN * GD], Y[GE * GN], hyper[GD + 2];
@@ -287,7 +297,8 @@ static void make_sparse_bank(double tolerance, double *noise)
     gen = mcp_rand_make(21, 0, 0, MCP_RNG_OTHER);
     fill(GN * GD, X, 1);
     for (int i = 0; i < GN; i++)
-        for (int e = 0; e < GE; e++) Y[e * GN + i] = sin(X[i * GD + e]) + 0.3 * X[i * GD + 3] + 0.05 * mcp_rand_normal(&gen);
+        for (int e = 0; e < GE; e++)
+            Y[e * GN + i] = sin(X[i * GD + e]) + 0.3 * X[i * GD + 3] + 0.05 * mcp_rand_normal(&gen);
     CHECK_OK(mcp_kernel_parse(&kernel, "se", GD, GD, err));
     for (int e = 0; e < GE; e++) {
         for (int d = 0; d < GD; d++) hyper[1 + d] = 0.3 + 0.4 * mcp_rand_uniform(&gen) + 0.5 * M_LN2;
@@ -361,7 +372,8 @@ CASE(an_input_that_is_not_finite_is_an_error)
     mcp_error e = {MCP_OK, ""};
     for (int i = 0; i < GD * GD; i++) S[i] = NAN;
     make_bank(mcp_isa_level());
-    CHECK(mcp_bank_forward(bank, m, S, o, o + GE, o + GE + GE * GE, bank_tape, bank_scratch, NULL, &e) == MCP_ERR_NUMERIC);
+    CHECK(mcp_bank_forward(bank, m, S, o, o + GE, o + GE + GE * GE, bank_tape, bank_scratch, NULL, &e) ==
+          MCP_ERR_NUMERIC);
     CHECK_HAS(e.text, "not finite");
     drop_bank();
 }

@@ -17,7 +17,9 @@ static int open_world(world *w, const char *file, const char *const *set, int se
 {
     mcp_error e = {MCP_OK, ""};
     *w = (world){NULL, NULL};
-    if (mcp_task_load(&w->task, file, set, sets, &e) == MCP_OK && mcp_system_create(&w->system, w->task, &e) == MCP_OK) return 1;
+    if (mcp_task_load(&w->task, file, set, sets, &e) == MCP_OK &&
+        mcp_system_create(&w->system, w->task, &e) == MCP_OK)
+        return 1;
     FAIL_("%s", e.text);
     return 0;
 }
@@ -96,7 +98,8 @@ CASE(what_moment_matching_cannot_take_is_said_in_one_sentence)
 
 CASE(the_metric_stands_in_for_a_cost_without_the_form)
 {
-    static const char *const set[] = {"cost=1 - exp(-((abs(theta) - pi)/3)^2 - p^2)", "metric=1 - exp(-(p^2 + (cos(theta) + 1)^2)/2)"};
+    static const char *const set[] = {"cost=1 - exp(-((abs(theta) - pi)/3)^2 - p^2)",
+                                      "metric=1 - exp(-(p^2 + (cos(theta) + 1)^2)/2)"};
     world                    w;
     mcp_pilco_plan           plan;
     if (!open_world(&w, comparison, set, 2)) return;
@@ -126,7 +129,8 @@ CASE(cost_of_a_double_pendulums_tip_is_recognised)
     CHECK_OK(mcp_cost_form(3, 2, angle, two_angles, NULL, z, W, &has, err));
     CHECK(has == 1);
     for (int t = 0; t < 20; t++) {
-        double x[3] = {0.1 * t, sin(t), 0.2 * t - 2}, a[7] = {x[0], x[1], x[2], sin(x[0]), cos(x[0]), sin(x[1]), cos(x[1])}, q = 0;
+        double x[3] = {0.1 * t, sin(t), 0.2 * t - 2},
+               a[7] = {x[0], x[1], x[2], sin(x[0]), cos(x[0]), sin(x[1]), cos(x[1])}, q = 0;
         for (int i = 0; i < 7; i++)
             for (int j = 0; j < 7; j++) q += (a[i] - z[i]) * W[i * 7 + j] * (a[j] - z[j]);
         CHECK_CLOSE(1 - exp(-0.5 * q), two_angles(NULL, x), 0, 1e-3);
@@ -159,7 +163,10 @@ CASE(bfgs_finds_the_minimum_of_a_curved_valley)
 {
     int               n = 8;
     double            x[8];
-    mcp_bfgs_settings s = {.searches_max = 200, .evaluations_max = 20, .tolerance = 1e-14, .plateau = INFINITY};
+    mcp_bfgs_settings s = {.searches_max = 200,
+                           .evaluations_max = 20,
+                           .tolerance = 1e-14,
+                           .plateau = INFINITY};
     mcp_bfgs_info     info;
     for (int i = 0; i < n; i++) x[i] = i % 2 ? 1 : -1.2;
     REQUIRE_OK(mcp_bfgs(n, x, rosenbrock, NULL, &n, &s, &info, err));

@@ -1,5 +1,6 @@
-/* test_one_controller.c - one controller, three uses: over a batch of particles, one sample at a time, and compiled from the
- * printed C. Same measurements in, same numbers out, for every kind of observer, limit and delay. */
+/* test_one_controller.c - one controller, three uses: over a batch of particles, one sample at a time, and
+ * compiled from the printed C. Same measurements in, same numbers out, for every kind of observer, limit and
+ * delay. */
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -27,7 +28,8 @@ static void *compile(const mcp_program *p, const double *theta)
         fclose(f);
     }
     mcp_free(text);
-    snprintf(command, sizeof command, "cc -std=c99 -O1 -ffp-contract=off -shared -fPIC -o ./%s.so %s -lm", file, file);
+    snprintf(command, sizeof command, "cc -std=c99 -O1 -ffp-contract=off -shared -fPIC -o ./%s.so %s -lm",
+             file, file);
     if (f && system(command) == 0) {
         snprintf(command, sizeof command, "./%s.so", file);
         so = dlopen(command, RTLD_NOW | RTLD_LOCAL);
@@ -51,13 +53,16 @@ static void compare(const char *what, const parts *given)
     const int          ni = mcp_program_inputs(p), no = mcp_program_outputs(p), L = MCP_LANES;
     size_t             slots = (size_t)mcp_program_memory(p), lanes = (size_t)L, n = 0;
     void              *block = NULL, *so = compile(p, f.theta);
-    n = (size_t)(ni + no) * lanes + 2 * (slots + 1) * lanes + mcp_program_tape(p, L) + 8 + slots + mcp_program_work(p);
+    n = (size_t)(ni + no) * lanes + 2 * (slots + 1) * lanes + mcp_program_tape(p, L) + 8 + slots +
+        mcp_program_work(p);
     if (!so || mcp_block_alloc(&block, (n + 64) * sizeof(double), &err) != MCP_OK) {
         fixture_free(&f);
         return;
     }
-    double *in = block, *out = in + (size_t)ni * lanes, *mem = out + (size_t)no * lanes, *next = mem + (slots + 1) * lanes;
-    double *tape = next + (slots + 1) * lanes, *one = tape + (mcp_program_tape(p, L) + 7) / 8 * 8, *work = one + slots;
+    double *in = block, *out = in + (size_t)ni * lanes, *mem = out + (size_t)no * lanes,
+           *next = mem + (slots + 1) * lanes;
+    double *tape = next + (slots + 1) * lanes, *one = tape + (mcp_program_tape(p, L) + 7) / 8 * 8,
+           *work = one + slots;
     double  state[256], x[OUT_MOST], y[OUT_MOST], printed[OUT_MOST], worst = 0.0;
     reset_fn *reset;
     step_fn  *step;
@@ -73,7 +78,8 @@ static void compare(const char *what, const parts *given)
         mcp_program_step(p, f.theta, t == 0, x, one, y, work);
         step(state, x, printed);
         for (int i = 0; i < no; i++) {
-            double size = fmax(1.0, fabs(y[i])), a = fabs(out[i * L + 3] - y[i]) / size, b = fabs(printed[i] - y[i]) / size;
+            double size = fmax(1.0, fabs(y[i])), a = fabs(out[i * L + 3] - y[i]) / size,
+                   b = fabs(printed[i] - y[i]) / size;
             if (!(a <= worst)) worst = a;
             if (!(b <= worst)) worst = b;
         }
@@ -95,22 +101,29 @@ CASE(batch_one_sample_and_printed_c_agree_for_every_observer)
         "{type: kalman, drive: 2.0}",
         "{type: kalman, drive: 20, acceleration: yes}",
         "{type: kalman, drive: 2.0, steady: yes}",
-        "{type: custom, memory: {a: {start: y_p, next: a + 0.5*(y_p - a) + 0.01*last_u}}, output: {p: a, dp: (y_p - a)/Ts, dtheta: (y_theta - prev(y_theta))/Ts}}",
+        "{type: custom, memory: {a: {start: y_p, next: a + 0.5*(y_p - a) + 0.01*last_u}}, output: {p: a, dp: "
+        "(y_p - a)/Ts, dtheta: (y_theta - prev(y_theta))/Ts}}",
     };
-    for (size_t i = 0; i < sizeof observer / sizeof *observer; i++) compare(observer[i], &(const parts){.observer = observer[i]});
+    for (size_t i = 0; i < sizeof observer / sizeof *observer; i++)
+        compare(observer[i], &(const parts){.observer = observer[i]});
 }
 
 CASE(batch_one_sample_and_printed_c_agree_with_limits_delays_and_known_states)
 {
-    compare("slew, delay, wraps", &(const parts){.inputs = "{u: {limit: 3, slew: 5, delay: 2}}", .measured = "{p: 0.01, theta: {noise: 0.01, wraps: yes}}"});
+    compare("slew, delay, wraps", &(const parts){.inputs = "{u: {limit: 3, slew: 5, delay: 2}}",
+                                                 .measured = "{p: 0.01, theta: {noise: 0.01, wraps: yes}}"});
     compare("mlp", &(const parts){.policy = "3*tanh(mlp(6, 4, p, dp, dtheta, sin(theta)))"});
-    compare("plate", &(const parts){.more = "state: [x, v, th]\nplant: {ode: {v: th, th: 0}}",
-                                    .inputs = "{u: {limit: 0.5, delay: 1}}",
-                                    .measured = "{x: 0.01}",
-                                    .model_more = "  velocities: {x: v}\n  known: {th: \"clamp(th + u, -1, 1)\"}\n  features: [x, v, th, u]",
-                                    .policy = "0.5*tanh(rbf(7, x, v, th, prev(th)))",
-                                    .cost = "x^2",
-                                    .start = "{mean: [0, 0, 0.2], std: 0.01}"});
+    compare(
+        "plate",
+        &(const parts){
+            .more = "state: [x, v, th]\nplant: {ode: {v: th, th: 0}}",
+            .inputs = "{u: {limit: 0.5, delay: 1}}",
+            .measured = "{x: 0.01}",
+            .model_more =
+                "  velocities: {x: v}\n  known: {th: \"clamp(th + u, -1, 1)\"}\n  features: [x, v, th, u]",
+            .policy = "0.5*tanh(rbf(7, x, v, th, prev(th)))",
+            .cost = "x^2",
+            .start = "{mean: [0, 0, 0.2], std: 0.01}"});
 }
 
 int main(int argc, char **argv)

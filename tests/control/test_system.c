@@ -1,4 +1,5 @@
-/* test_system.c - a task compiled: what sensor, observer, limits, delays and known states do, sample by sample. */
+/* test_system.c - a task compiled: what sensor, observer, limits, delays and known states do, sample by
+ * sample. */
 #include "../rollout/fixture.h"
 #include "control/filter.h"
 
@@ -45,7 +46,8 @@ static void observe(const char *observer, double *position, double *velocity)
 CASE(difference_and_low_pass_equal_the_filter_written_out)
 {
     /* scipy.signal.butter(3, 0.3) */
-    static const double b[4] = {0.04953299635725319, 0.14859898907175956, 0.14859898907175956, 0.04953299635725319};
+    static const double b[4] = {0.04953299635725319, 0.14859898907175956, 0.14859898907175956,
+                                0.04953299635725319};
     static const double a[4] = {1.0, -1.1619174836717323, 0.6959427557896507, -0.13776130125989283};
     double p[SAMPLES], v[SAMPLES], d[SAMPLES], o[SAMPLES];
     observe("{type: difference, lowpass: 0.3, order: 3}", p, v);
@@ -67,7 +69,8 @@ CASE(first_order_at_half_of_nyquist_averages_two_differences)
 }
 
 /* The covariance recursion written with matrices; the controller's is written out term by term. */
-static void kalman_reference(int n, double drive, double noise, const double *start, double *position, double *velocity)
+static void kalman_reference(int n, double drive, double noise, const double *start, double *position,
+                             double *velocity)
 {
     double F[9], Q[9], P[9] = {0}, C[9], A[9], x[3] = {signal_(0), 0, 0}, ts = 0.05, R = noise * noise;
     mcp_kalman_model(n, ts, drive, F, Q);
@@ -99,14 +102,19 @@ static void kalman_reference(int n, double drive, double noise, const double *st
 CASE(kalman_filter_equals_its_matrices_and_settles_on_the_steady_gains)
 {
     for (int n = 2; n <= 3; n++) {
-        double p[SAMPLES], v[SAMPLES], rp[SAMPLES], rv[SAMPLES], sp[SAMPLES], sv[SAMPLES], g[3], C[9], start[3], drive = n == 2 ? 2.0 : 30.0;
+        double p[SAMPLES], v[SAMPLES], rp[SAMPLES], rv[SAMPLES], sp[SAMPLES], sv[SAMPLES], g[3], C[9],
+            start[3], drive = n == 2 ? 2.0 : 30.0;
         CHECK(mcp_kalman_steady(n, 0.05, drive, 0.05, g, C) > 0);
         start[0] = 1e6 * 0.05 * 0.05;
         start[1] = 0.01 + C[n + 1]; /* start distribution of the fixture: deviation 0.1 */
         start[2] = C[8];
         kalman_reference(n, drive, 0.05, start, rp, rv);
-        observe(n == 2 ? "{type: kalman, drive: 2, noise: 0.05}" : "{type: kalman, drive: 30, noise: 0.05, acceleration: yes}", p, v);
-        observe(n == 2 ? "{type: kalman, drive: 2, noise: 0.05, steady: yes}" : "{type: kalman, drive: 30, noise: 0.05, acceleration: yes, steady: yes}", sp, sv);
+        observe(n == 2 ? "{type: kalman, drive: 2, noise: 0.05}"
+                       : "{type: kalman, drive: 30, noise: 0.05, acceleration: yes}",
+                p, v);
+        observe(n == 2 ? "{type: kalman, drive: 2, noise: 0.05, steady: yes}"
+                       : "{type: kalman, drive: 30, noise: 0.05, acceleration: yes, steady: yes}",
+                sp, sv);
         CHECK(v[0] == 0.0 && p[0] == signal_(0) && sv[0] == 0.0 && sp[0] == signal_(0));
         for (int t = 0; t < SAMPLES; t++) {
             CHECK_CLOSE(p[t], rp[t], 1e-9, 1e-10);
@@ -171,7 +179,9 @@ CASE(commands_keep_to_limit_and_slew)
 
 CASE(a_wrapping_sensor_is_unwrapped_in_the_controller)
 {
-    const parts p = {.measured = "{p: 0.01, theta: {noise: 0.01, wraps: yes}}", .observer = "difference", .policy = "0*param(k, 1)*p"};
+    const parts p = {.measured = "{p: 0.01, theta: {noise: 0.01, wraps: yes}}",
+                     .observer = "difference",
+                     .policy = "0*param(k, 1)*p"};
     fixture     f = {0};
     double      y[SAMPLES][2], out[SAMPLES][5];
     make(&f, &p);
@@ -232,7 +242,8 @@ CASE(kernel_words_become_feature_indices)
         snprintf(quoted, sizeof quoted, "\"%s\"", ref[i].kernel);
         make(&f, &(const parts){.kernel = quoted});
         if (!f.system) continue;
-        if (strcmp(f.system->kernel_text[0], ref[i].text)) FAIL_("\"%s\" became \"%s\", not \"%s\"", ref[i].kernel, f.system->kernel_text[0], ref[i].text);
+        if (strcmp(f.system->kernel_text[0], ref[i].text))
+            FAIL_("\"%s\" became \"%s\", not \"%s\"", ref[i].kernel, f.system->kernel_text[0], ref[i].text);
         mcp_kernel *k = NULL; /* and the library's own parser takes it */
         CHECK_OK(mcp_kernel_parse(&k, f.system->kernel_text[0], f.system->nf, 6, err));
         mcp_kernel_free(k);

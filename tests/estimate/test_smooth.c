@@ -1,4 +1,5 @@
-/* test_smooth.c - the smoothers against SciPy, against a dense posterior, and on signals with a known derivative. */
+/* test_smooth.c - the smoothers against SciPy, against a dense posterior, and on signals with a known
+ * derivative. */
 #include "estimate/smooth.h"
 
 #include "io/csv.h"
@@ -157,7 +158,8 @@ CASE(every_other_smoother_passes_less_noise_than_the_central_difference)
     for (int which = 1; which < 4; which++) CHECK(change_noise(which, 0.1) < 0.6 * plain);
 }
 
-/* Signals that follow the smoother's own model: the error of the smoothed velocity change has the promised deviation. */
+/* Signals that follow the smoother's own model: the error of the smoothed velocity change has the promised
+ * deviation. */
 CASE(rts_knows_its_own_error)
 {
     double ts = 1.0 / 30, drive = 10.0, noise = 2e-3, sum = 0.0, promised = 0.0;
@@ -206,8 +208,9 @@ CASE(trapezoid_is_the_least_squares_compromise_of_positions_and_velocities)
     CHECK(left < 0.25 * raw);
 }
 
-/* The trapezoid's error is a known random walk: its deviation is found to within a few steps of the row, and what it leaves is what the
- * formula of a stationary smoother says, r s/sqrt(4 r^2 + s^2) in deviation squared. */
+/* The trapezoid's error is a known random walk: its deviation is found to within a few steps of the row, and
+ * what it leaves is what the formula of a stationary smoother says, r s/sqrt(4 r^2 + s^2) in deviation
+ * squared. */
 CASE(trapezoid_finds_the_error_of_its_sums)
 {
     enum { K = 4000 };

@@ -3,7 +3,7 @@
 
 #include <unistd.h>
 
-#include "learn/run.h"
+#include "learn/run_folder.h"
 #include "mcpilco/learn.h"
 #include "test.h"
 
@@ -11,7 +11,8 @@ static const char folder[] = "controller-run";
 
 static int learn_once(void)
 {
-    const char *const  set[] = {"optimise.particles=24", "optimise.steps_first=10", "measured.theta.wraps=yes", "inputs.u.slew=20"};
+    const char *const set[] = {"optimise.particles=24", "optimise.steps_first=10", "measured.theta.wraps=yes",
+                               "inputs.u.slew=20"};
     mcp_task          *task;
     mcp_learner       *l = NULL;
     mcp_learn_settings s;

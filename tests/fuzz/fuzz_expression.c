@@ -1,5 +1,5 @@
-/* Any bytes as an expression: an error with a message, or a program that runs, runs back and prints. Built with
- * -DMCP_FUZZ=ON (clang); run as fuzz_expression -max_total_time=60. */
+/* Any bytes as an expression: an error with a message, or a program that runs, runs back and prints. Built
+ * with -DMCP_FUZZ=ON (clang); run as fuzz_expression -max_total_time=60. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,16 +18,21 @@ static double *doubles(size_t n)
 
 static void run(const mcp_program *p)
 {
-    size_t  ni = (size_t)mcp_program_inputs(p), ns = (size_t)mcp_program_memory(p), np = (size_t)mcp_program_params(p);
+    size_t ni = (size_t)mcp_program_inputs(p), ns = (size_t)mcp_program_memory(p),
+           np = (size_t)mcp_program_params(p);
     if (mcp_program_tape(p, MCP_LANES) > 1000000) return;
-    double *theta = doubles(np), *in = doubles(ni * MCP_LANES), *mem = doubles(ns * MCP_LANES), *next = doubles(ns * MCP_LANES);
-    double *out = doubles(MCP_LANES), *tape = doubles(mcp_program_tape(p, MCP_LANES)), *in_bar = doubles(ni * MCP_LANES);
-    double *scratch = doubles(mcp_program_scratch(p, MCP_LANES)), *sums = doubles(mcp_program_sums(p)), *work = doubles(mcp_program_work(p));
+    double *theta = doubles(np), *in = doubles(ni * MCP_LANES), *mem = doubles(ns * MCP_LANES),
+           *next = doubles(ns * MCP_LANES);
+    double *out = doubles(MCP_LANES), *tape = doubles(mcp_program_tape(p, MCP_LANES)),
+           *in_bar = doubles(ni * MCP_LANES);
+    double *scratch = doubles(mcp_program_scratch(p, MCP_LANES)), *sums = doubles(mcp_program_sums(p)),
+           *work = doubles(mcp_program_work(p));
     char   *text = NULL;
     for (int first = 1; first >= 0; first--) {
-        mcp_program_forward(p, mcp_isa_level(), theta, first, MCP_LANES, MCP_LANES, in, mem, NULL, 1.0, tape, out, next);
-        mcp_program_backward(p, mcp_isa_level(), theta, first, MCP_LANES, MCP_LANES, in, mem, NULL, 1.0, tape, out, next, scratch, in_bar, mem,
-                             sums, mcp_program_sums(p));
+        mcp_program_forward(p, mcp_isa_level(), theta, first, MCP_LANES, MCP_LANES, in, mem, NULL, 1.0, tape,
+                            out, next);
+        mcp_program_backward(p, mcp_isa_level(), theta, first, MCP_LANES, MCP_LANES, in, mem, NULL, 1.0, tape,
+                             out, next, scratch, in_bar, mem, sums, mcp_program_sums(p));
         mcp_program_step(p, theta, first, in, mem, out, work);
     }
     if (mcp_program_print_c(p, theta, &(mcp_print_settings){.prefix = "f"}, &text, NULL) != MCP_OK) abort();

@@ -1,17 +1,19 @@
-/* Any bytes as a task file: refused with a sentence, or read, dumped and freed. Built with -DMCP_FUZZ=ON (clang); run as
- * fuzz_task -max_total_time=60 CORPUS tasks/ (the shipped tasks are good seeds; what is new goes into CORPUS). */
+/* Any bytes as a task file: refused with a sentence, or read, dumped and freed. Built with -DMCP_FUZZ=ON
+ * (clang); run as fuzz_task -max_total_time=60 CORPUS tasks/ (the shipped tasks are good seeds; what is new
+ * goes into CORPUS). */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "math/arena.h"
-#include "task/task.h"
+#include "task/task_data.h"
 
 int         LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 const char *__lsan_default_suppressions(void);
 
-/* libfyaml 0.7 keeps a few bytes when some long quoted texts are not closed. Leaks of ours are still found. */
+/* libfyaml 0.7 keeps a few bytes when some long quoted texts are not closed. Leaks of ours are still found.
+ */
 const char *__lsan_default_suppressions(void)
 {
     return "leak:libfyaml.so\n";

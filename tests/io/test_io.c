@@ -26,7 +26,8 @@ static const char *at(const char *name)
 }
 
 /* Numbers that a careless printf loses: subnormal, negative zero, neighbours of one, large. */
-static const double hard[] = {0.1, -0.0, 4.9e-324, 1.0 / 3.0, 1.0000000000000002, -1.7976931348623157e308, 3.0, 1e22, NAN};
+static const double hard[] = {0.1, -0.0, 4.9e-324, 1.0 / 3.0, 1.0000000000000002, -1.7976931348623157e308,
+                              3.0, 1e22, NAN};
 enum { HARD = (int)(sizeof hard / sizeof *hard) };
 
 static int same(double a, double b)
@@ -49,9 +50,11 @@ CASE(csv_gives_back_every_bit)
 CASE(csv_reads_what_people_bring)
 {
     mcp_csv *c;
-    REQUIRE_OK(mcp_csv_parse(&c, "f", "\xef\xbb\xbf# rig 3\r\n\"t\"; x \r\n0;1.5\r\n\r\n1 ; nan\r\n2;\r\n", err));
+    REQUIRE_OK(
+        mcp_csv_parse(&c, "f", "\xef\xbb\xbf# rig 3\r\n\"t\"; x \r\n0;1.5\r\n\r\n1 ; nan\r\n2;\r\n", err));
     CHECK(c->columns == 2 && c->rows == 3);
-    CHECK(!strcmp(c->name[1], "x") && c->value[1] == 1.5 && isnan(c->value[3]) && isnan(c->value[5]) && c->value[4] == 2);
+    CHECK(!strcmp(c->name[1], "x") && c->value[1] == 1.5 && isnan(c->value[3]) && isnan(c->value[5]) &&
+          c->value[4] == 2);
     mcp_csv_free(c);
 }
 
@@ -134,7 +137,8 @@ CASE(numpy_reads_our_npy)
     REQUIRE_OK(mcp_npy_write(at("c.npy"), 1, &one, hard, err));
     snprintf(command, sizeof command,
              "/usr/bin/python3 -c 'import numpy as n; a = n.load(\"%s/b.npy\"); b = n.load(\"%s/c.npy\");"
-             "exit(not (a.shape == (2, 4) and a[0, 3] == 1/3 and a.dtype == n.float64 and b.shape == (3,)))'", folder, folder);
+             "exit(not (a.shape == (2, 4) and a[0, 3] == 1/3 and a.dtype == n.float64 and b.shape == (3,)))'",
+             folder, folder);
     CHECK(system(command) == 0);
 }
 
@@ -153,7 +157,8 @@ CASE(a_write_that_does_not_fit_leaves_the_old_file_whole)
         getrlimit(RLIMIT_FSIZE, &before);
         small.rlim_max = before.rlim_max;
         setrlimit(RLIMIT_FSIZE, &small);
-        int ok = mcp_file_write(at("keep"), big, sizeof big, &e) == MCP_ERR_IO && strstr(e.text, "/keep: cannot write it");
+        int ok = mcp_file_write(at("keep"), big, sizeof big, &e) == MCP_ERR_IO &&
+                 strstr(e.text, "/keep: cannot write it");
         _exit(ok ? 0 : 1);
     }
     int status;

@@ -1,5 +1,6 @@
 /* labels: slow */
-/* The loop: same bits for any number of threads and however often it is stopped; what a run folder holds; honest forecasts. */
+/* The loop: same bits for any number of threads and however often it is stopped; what a run folder holds;
+ * honest forecasts. */
 #include <dirent.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -14,8 +15,8 @@
 #include "test.h"
 
 static char folder[64];
-static const char *const tiny[] = {"optimise.particles=24", "optimise.steps_first=40", "optimise.steps=30", "optimise.patience=10",
-                                   "optimise.evaluate_every=5"};
+static const char *const tiny[] = {"optimise.particles=24", "optimise.steps_first=40", "optimise.steps=30",
+                                   "optimise.patience=10", "optimise.evaluate_every=5"};
 enum { TINY = (int)(sizeof tiny / sizeof *tiny) };
 
 static const char *at(const char *name)
@@ -46,7 +47,8 @@ static mcp_learn_settings settings(const char *where)
 }
 
 /* Runs until `trials` policy trials are done. */
-static mcp_status finish(const mcp_task *t, const mcp_learn_settings *s, int trials, double *theta, int room, mcp_error *err)
+static mcp_status finish(const mcp_task *t, const mcp_learn_settings *s, int trials, double *theta, int room,
+                         mcp_error *err)
 {
     mcp_learner *l;
     mcp_status   st = mcp_learner_create(&l, t, s, err);
@@ -86,7 +88,8 @@ static int same_file(const char *a, const char *b)
 {
     char  *x = NULL, *y = NULL;
     size_t n = 0, m = 1;
-    int    same = mcp_file_read(a, &x, &n, NULL) == MCP_OK && mcp_file_read(b, &y, &m, NULL) == MCP_OK && n == m && !memcmp(x, y, n);
+    int same = mcp_file_read(a, &x, &n, NULL) == MCP_OK && mcp_file_read(b, &y, &m, NULL) == MCP_OK &&
+               n == m && !memcmp(x, y, n);
     mcp_free(x);
     mcp_free(y);
     return same;
@@ -94,9 +97,11 @@ static int same_file(const char *a, const char *b)
 
 CASE(a_run_stopped_again_and_again_ends_with_the_same_bits)
 {
-    static const char *const files[] = {"explore-01/trial.csv", "trial-01/model.json", "trial-01/policy.json", "trial-01/trial.csv",
-                                        "trial-02/model.json", "trial-02/history.csv", "trial-02/policy.json", "trial-02/particles.npy",
-                                        "trial-02/trial.csv", "trial-02/states.csv"};
+    static const char *const files[] = {"explore-01/trial.csv", "trial-01/model.json",
+                                        "trial-01/policy.json", "trial-01/trial.csv",
+                                        "trial-02/model.json",  "trial-02/history.csv",
+                                        "trial-02/policy.json", "trial-02/particles.npy",
+                                        "trial-02/trial.csv",   "trial-02/states.csv"};
     static double      theta[ROOM], again[ROOM];
     mcp_task          *t = pendulum();
     char               whole[128], cut[128], x[200], y[200];
@@ -131,8 +136,10 @@ CASE(a_run_stopped_again_and_again_ends_with_the_same_bits)
 
 CASE(what_a_kill_may_leave_out_is_made_again)
 {
-    static const char *const last[] = {"trial-02/result.json", "trial-02/states.csv", "trial-02/trial.csv", "trial-02/forecast.json",
-                                       "trial-02/particles.npy", "trial-02/policy.json", "trial-02/model.json"};
+    static const char *const last[] = {"trial-02/result.json",   "trial-02/states.csv",
+                                       "trial-02/trial.csv",     "trial-02/forecast.json",
+                                       "trial-02/particles.npy", "trial-02/policy.json",
+                                       "trial-02/model.json"};
     static double      theta[ROOM], again[ROOM];
     mcp_task          *t = pendulum();
     mcp_learn_settings s = settings(at("whole"));
@@ -207,7 +214,8 @@ CASE(a_model_read_back_forecasts_to_the_same_bits)
     REQUIRE_OK(mcp_forecast_make(&f, r->system, p, 100, err));
     size_t n = (size_t)f->samples * (size_t)f->nx;
     CHECK(f->cost == it->forecast->cost && f->success == it->forecast->success);
-    CHECK(!memcmp(f->low, it->forecast->low, n * sizeof *f->low) && !memcmp(f->states, it->forecast->states, n * 100 * sizeof(double)));
+    CHECK(!memcmp(f->low, it->forecast->low, n * sizeof *f->low) &&
+          !memcmp(f->states, it->forecast->states, n * 100 * sizeof(double)));
     /* The data count: a forecast with the first trial's model is another one. */
     mcp_fit_free(fit);
     mcp_particles_free(p);
@@ -254,7 +262,8 @@ CASE(a_disk_that_fills_up_is_named_and_the_run_goes_on_later)
         getrlimit(RLIMIT_FSIZE, &small);
         small.rlim_cur = 9000; /* room for the exploration, not for the policy */
         setrlimit(RLIMIT_FSIZE, &small);
-        int ok = finish(t, &s, 1, again, ROOM, &e) == MCP_ERR_IO && strstr(e.text, full) && strstr(e.text, "cannot write");
+        int ok = finish(t, &s, 1, again, ROOM, &e) == MCP_ERR_IO && strstr(e.text, full) &&
+                 strstr(e.text, "cannot write");
         if (!ok) fprintf(stderr, "%s\n", e.text);
         _exit(ok ? 0 : 1);
     }

@@ -28,7 +28,8 @@ CASE(pieces_are_aligned_zeroed_and_apart)
     CHECK(!p.a && !p.d);
     REQUIRE_OK(mcp_block_alloc(&p.block, bytes, err));
     CHECK(layout(&p, p.block) == bytes);
-    CHECK((uintptr_t)p.a % 64 == 0 && (uintptr_t)p.b % 64 == 0 && (uintptr_t)p.c % 64 == 0 && (uintptr_t)p.d % 64 == 0);
+    CHECK((uintptr_t)p.a % 64 == 0 && (uintptr_t)p.b % 64 == 0 && (uintptr_t)p.c % 64 == 0 &&
+          (uintptr_t)p.d % 64 == 0);
     CHECK(p.b >= p.a + 3 && (char *)p.c >= (char *)(p.b + 100) && (char *)p.d >= (char *)(p.c + 7));
     CHECK((char *)p.d + 1 <= (char *)p.block + bytes);
     for (int i = 0; i < 100; i++) CHECK(p.b[i] == 0);
@@ -86,7 +87,8 @@ CASE(error_text_is_cut_not_overrun)
 
 CASE(lanes_round_up)
 {
-    CHECK(mcp_round_lanes(0) == 0 && mcp_round_lanes(1) == 8 && mcp_round_lanes(8) == 8 && mcp_round_lanes(9) == 16);
+    CHECK(mcp_round_lanes(0) == 0 && mcp_round_lanes(1) == 8 && mcp_round_lanes(8) == 8 &&
+          mcp_round_lanes(9) == 16);
 }
 
 int main(int argc, char **argv)

@@ -50,7 +50,8 @@ static void compare(const work *w, int m, int k, int n, int ld, const double *be
                 size += fabsl(p);
             }
             if (!(fabsl(C[i * ld + j] - sum) <= 2 * k * 1.2e-16L * size))
-                FAIL_("m %d k %d n %d: C[%d][%d] = %g, %g expected", m, k, n, i, j, C[i * ld + j], (double)sum);
+                FAIL_("m %d k %d n %d: C[%d][%d] = %g, %g expected", m, k, n, i, j, C[i * ld + j],
+                      (double)sum);
         }
 }
 
@@ -71,7 +72,8 @@ static void one_shape(work *w, mcp_isa level, int m, int k, int n)
 
 CASE(product_equals_plain_loops_at_each_level)
 {
-    static const int ms[] = {1, 5, 6, 7, 12, 13, 24, 31, 61}, ks[] = {1, 2, 17, 88, 301}, ns[] = {8, 16, 24, 64, 120};
+    static const int ms[] = {1, 5, 6, 7, 12, 13, 24, 31, 61}, ks[] = {1, 2, 17, 88, 301},
+                     ns[] = {8, 16, 24, 64, 120};
     work             w;
     REQUIRE(start(&w));
     for (int level = 0; level <= (int)mcp_isa_widest(); level++) {
@@ -89,8 +91,12 @@ CASE(an_upper_triangle_gives_the_bits_of_the_product_with_its_zeros)
     enum { R = 301 };
     static const int sizes[] = {1, 5, 13, 61, 255, 263, 301};
     void            *block;
-    REQUIRE(mcp_block_alloc(&block, (3 * R * R + 3 * R * 24 + 2 * mcp_gemm_packed_doubles(R, R) + 64) * sizeof(double), NULL) == MCP_OK);
-    double *A = block, *U = A + R * R, *B = U + R * R, *C = B + R * 24, *D = C + R * 24, *mem = D + R * 24, *mem_upper;
+    REQUIRE(
+        mcp_block_alloc(&block,
+                        (3 * R * R + 3 * R * 24 + 2 * mcp_gemm_packed_doubles(R, R) + 64) * sizeof(double),
+                        NULL) == MCP_OK);
+    double *A = block, *U = A + R * R, *B = U + R * R, *C = B + R * 24, *D = C + R * 24, *mem = D + R * 24,
+           *mem_upper;
     mem += (64 - (uintptr_t)mem % 64) % 64 / sizeof *mem;
     mem_upper = mem + (mcp_gemm_packed_doubles(R, R) + 7) / 8 * 8;
     fill(A, R * R, 3);

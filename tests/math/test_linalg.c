@@ -64,7 +64,8 @@ CASE(inverse_and_solves_undo_the_matrix)
         for (int r = 0; r < 2; r++)
             for (int i = 0; i < n; i++) {
                 double ax = 0, ly = 0;
-                for (int k = 0; k < n; k++) ax += A[i * LD + k] * b[r * n + k], ly += L[i * LD + k] * y[r * n + k];
+                for (int k = 0; k < n; k++)
+                    ax += A[i * LD + k] * b[r * n + k], ly += L[i * LD + k] * y[r * n + k];
                 CHECK_CLOSE(ax, cos(r * n + i), 0, 1e-11);
                 CHECK_CLOSE(ly, cos(r * n + i), 0, 1e-11);
             }
@@ -93,7 +94,8 @@ CASE(eigenvectors_are_rows_and_values_ascend)
 CASE(hopeless_matrices_are_refused_with_a_sentence)
 {
     mcp_error e;
-    double    indefinite[4] = {1, 2, 2, 1}, nan[4] = {1, 0, NAN, 1}, nan_first[4] = {NAN, 0, 0, 1}, inf[1] = {INFINITY}, w[2];
+    double indefinite[4] = {1, 2, 2, 1}, nan[4] = {1, 0, NAN, 1}, nan_first[4] = {NAN, 0, 0, 1},
+           inf[1] = {INFINITY}, w[2];
     CHECK(mcp_cholesky(2, indefinite, 2, &e) == MCP_ERR_NUMERIC);
     CHECK_HAS(e.text, "not positive definite");
     CHECK(mcp_cholesky(2, nan, 2, NULL) == MCP_ERR_NUMERIC);
@@ -127,7 +129,8 @@ static void factor_again(void *context, int task, int worker)
     static double L[3][MAX * LD];
     shared       *s = context;
     memcpy(L[worker], s->A, sizeof s->A);
-    s->wrong[task] = mcp_cholesky(MAX, L[worker], LD, NULL) != MCP_OK || memcmp(L[worker], s->want, sizeof s->want) != 0;
+    s->wrong[task] =
+        mcp_cholesky(MAX, L[worker], LD, NULL) != MCP_OK || memcmp(L[worker], s->want, sizeof s->want) != 0;
 }
 
 CASE(threads_may_factor_at_the_same_time)

@@ -19,7 +19,8 @@ typedef struct {
 static void task_fn(void *context, int task, int worker)
 {
     job *j = context;
-    if (worker < 0 || worker >= j->threads || atomic_fetch_add(&j->inside[worker], 1)) atomic_fetch_add(&j->wrong, 1);
+    if (worker < 0 || worker >= j->threads || atomic_fetch_add(&j->inside[worker], 1))
+        atomic_fetch_add(&j->wrong, 1);
     double x = task;
     for (int i = 0; i < 200; i++) x = sin(x) + task;
     j->result[task] = x;

@@ -1,5 +1,5 @@
-/* The generator against its published answers, the numbers made from it against what they should be distributed like, and
- * the promise that a number depends only on what it is for. */
+/* The generator against its published answers, the numbers made from it against what they should be
+ * distributed like, and the promise that a number depends only on what it is for. */
 #include "math/rng.h"
 
 #include "test.h"
@@ -10,17 +10,19 @@
 #define HAVE_RANDOM123 1
 #endif
 
-static const mcp_stream stream = {.seed = 0x123456789abcdef0u, .trial = 3, .step = 77, .purpose = MCP_RNG_MODEL};
+static const mcp_stream stream = {.seed = 0x123456789abcdef0u,
+                                  .trial = 3,
+                                  .step = 77,
+                                  .purpose = MCP_RNG_MODEL};
 
 /* Known answers of Random123's kat_vectors, philox 4x32, 10 rounds. */
 CASE(philox_gives_the_published_answers)
 {
-    static const uint32_t kat[3][10] = {
-        {0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
-        {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0x408f276d, 0x41c83b0e, 0xa20bc7c6,
-         0x6d5451fd},
-        {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822, 0x299f31d0, 0xd16cfe09, 0x94fdcceb, 0x5001e420,
-         0x24126ea1}};
+    static const uint32_t kat[3][10] = {{0, 0, 0, 0, 0, 0, 0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8},
+                                        {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff,
+                                         0xffffffff, 0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd},
+                                        {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344, 0xa4093822,
+                                         0x299f31d0, 0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}};
     for (int c = 0; c < 3; c++) {
         uint32_t out[4];
         mcp_philox4x32(kat[c], kat[c] + 4, out);
@@ -90,13 +92,15 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Kolmogorov-Smirnov, at a level a right generator passes 999 times in 1000; the seed is fixed, so it is no lottery. */
+/* Kolmogorov-Smirnov, at a level a right generator passes 999 times in 1000; the seed is fixed, so it is no
+ * lottery. */
 CASE(normals_follow_the_normal_distribution)
 {
     double worst = 0;
     mcp_rng_normals(&stream, 1, 0, 0, MANY, many);
     qsort(many, MANY, sizeof *many, ascending);
-    for (int i = 0; i < MANY; i++) worst = fmax(worst, fabs(0.5 * erfc(-many[i] / sqrt(2.0)) - (i + 0.5) / MANY));
+    for (int i = 0; i < MANY; i++)
+        worst = fmax(worst, fabs(0.5 * erfc(-many[i] / sqrt(2.0)) - (i + 0.5) / MANY));
     CHECK(worst < 1.95 / sqrt(MANY));
 }
 
@@ -202,10 +206,12 @@ CASE(masks_are_the_same_in_any_split_and_at_each_level)
         for (int cut = 0; cut <= LANES; cut += MCP_LANES) {
             memset(piece, 9, sizeof piece);
             mcp_rng_keep_at((mcp_isa)level, &stream, 7, 0, cut, ACT, LANES, 0.25, piece);
-            mcp_rng_keep_at((mcp_isa)level, &stream, 7, (uint32_t)cut, LANES - cut, ACT, LANES, 0.25, piece + cut);
+            mcp_rng_keep_at((mcp_isa)level, &stream, 7, (uint32_t)cut, LANES - cut, ACT, LANES, 0.25,
+                            piece + cut);
             CHECK(!memcmp(keep, piece, sizeof keep));
         }
-    for (int rows = 1; rows < 40; rows++) { /* fewer activations: the same first rows, nothing written beyond */
+    for (int rows = 1; rows < 40;
+         rows++) { /* fewer activations: the same first rows, nothing written beyond */
         memset(piece, 9, sizeof piece);
         mcp_rng_keep(&stream, 7, 0, LANES, rows, LANES, 0.25, piece);
         CHECK(!memcmp(keep, piece, (size_t)rows * LANES));

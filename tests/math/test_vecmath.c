@@ -77,7 +77,8 @@ CASE(nan_and_inf_are_kept)
     {
         _Alignas(64) double in[8] = {NAN, INFINITY, -INFINITY, 0, 1, -1, 1e300, -1e300}, out[8];
         v->exp(8, in, out);
-        CHECK(isnan(out[0]) && out[1] == INFINITY && out[2] == 0 && out[3] == 1 && out[6] == INFINITY && out[7] == 0);
+        CHECK(isnan(out[0]) && out[1] == INFINITY && out[2] == 0 && out[3] == 1 && out[6] == INFINITY &&
+              out[7] == 0);
         v->log(8, in, out);
         CHECK(isnan(out[0]) && out[1] == INFINITY && isnan(out[2]) && out[3] == -INFINITY && isnan(out[5]));
         v->tanh(8, in, out);

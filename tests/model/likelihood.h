@@ -1,4 +1,5 @@
-/* likelihood.h - the negative log likelihood of a GP as a function of its hyper-parameters, for check_differences. */
+/* likelihood.h - the negative log likelihood of a GP as a function of its hyper-parameters, for
+ * check_differences. */
 #ifndef LIKELIHOOD_H
 #define LIKELIHOOD_H
 

@@ -38,7 +38,8 @@ CASE(likelihood_gradient_matches_central_differences)
         mcp_kernel *k = parse(kernels[i]);
         mcp_gp     *gp;
         double      h[64], g[64], base;
-        REQUIRE_OK(mcp_gp_create(&gp, k, N - i, D, X, y, err)); /* also sizes that are no multiple of the lanes */
+        REQUIRE_OK(
+            mcp_gp_create(&gp, k, N - i, D, X, y, err)); /* also sizes that are no multiple of the lanes */
         int np = mcp_kernel_params(k) + 1;
         memcpy(h, mcp_gp_hyper(gp), (size_t)np * sizeof *h);
         for (int j = 0; j < np; j++) h[j] += 0.1 * (j % 3 - 1);
@@ -65,7 +66,7 @@ CASE(training_finds_noise_and_a_stationary_point)
     REQUIRE_OK(mcp_gp_nlml(gp, &nlml, g, err));
     CHECK_CLOSE(nlml, info.nlml, 1e-12, 0);
     for (int i = 0; i < 5; i++)
-        if (i != 3) CHECK(fabs(g[i]) < 0.05);             /* not the length-scale of a feature that does not matter: */
+        if (i != 3) CHECK(fabs(g[i]) < 0.05); /* not the length-scale of a feature that does not matter: */
     CHECK(mcp_gp_hyper(gp)[3] > log(3.0));                /* that one is long, */
     CHECK(mcp_gp_hyper(gp)[3] < log(1e5));                /* and bounded       */
     double mean, var, x[D] = {0.5, -0.4, 0.3};
@@ -250,7 +251,8 @@ CASE(awkward_data_give_a_sane_model)
     }
 }
 
-static void refuse(const mcp_kernel *k, int n, int features, const double *X, const double *y, const char *what)
+static void refuse(const mcp_kernel *k, int n, int features, const double *X, const double *y,
+                   const char *what)
 {
     mcp_gp   *gp = (mcp_gp *)1;
     mcp_error e  = {MCP_OK, ""};
@@ -296,7 +298,8 @@ static double negative_value(void *user, const double *p, const double *x, const
     (void)user, (void)p;
     return -5.0 * (1.0 + x[0] * z[0]);
 }
-static double negative_gradient(void *user, const double *p, const double *x, const double *z, double scale, double *dx, double *dp)
+static double negative_gradient(void *user, const double *p, const double *x, const double *z, double scale,
+                                double *dx, double *dp)
 {
     (void)dp;
     if (dx) dx[0] -= scale * 5.0 * z[0];
@@ -333,8 +336,10 @@ CASE(a_gp_can_be_rebuilt_from_its_parts_to_the_bit)
     make_data(12, N, 0.1, X, y);
     REQUIRE_OK(mcp_gp_create(&gp, k, N, D, X, y, err));
     REQUIRE_OK(mcp_gp_train(gp, NULL, NULL, err));
-    REQUIRE_OK(mcp_kernel_parse(&k2, mcp_kernel_text(mcp_gp_kernel(gp)), mcp_gp_features(gp), mcp_gp_features(gp), err));
-    REQUIRE_OK(mcp_gp_create(&copy, k2, mcp_gp_count(gp), mcp_gp_features(gp), mcp_gp_inputs(gp), mcp_gp_targets(gp), err));
+    REQUIRE_OK(mcp_kernel_parse(&k2, mcp_kernel_text(mcp_gp_kernel(gp)), mcp_gp_features(gp),
+                                mcp_gp_features(gp), err));
+    REQUIRE_OK(mcp_gp_create(&copy, k2, mcp_gp_count(gp), mcp_gp_features(gp), mcp_gp_inputs(gp),
+                             mcp_gp_targets(gp), err));
     REQUIRE_OK(mcp_gp_set(copy, mcp_gp_hyper(gp), err));
     REQUIRE_OK(mcp_gp_predict(gp, 1, x, &m[0], &v[0], err));
     REQUIRE_OK(mcp_gp_predict(copy, 1, x, &m[1], &v[1], err));
@@ -355,7 +360,8 @@ static mcp_status whole_life(mcp_error *err)
     mcp_gp                *gp[2] = {NULL, NULL};
     mcp_posterior         *p = NULL, *q = NULL;
     mcp_gp_settings        t[2];
-    mcp_posterior_settings s = {.type = MCP_POSTERIOR_SPARSE, .tolerance = 0.01}, u = {.type = MCP_POSTERIOR_SUBSET, .points_max = 9};
+    mcp_posterior_settings s = {.type = MCP_POSTERIOR_SPARSE, .tolerance = 0.01},
+                           u = {.type = MCP_POSTERIOR_SUBSET, .points_max = 9};
     mcp_status             st;
     make_data(13, N, 0.1, X, y);
     for (int i = 0; i < 2; i++) mcp_gp_settings_default(&t[i]), t[i].restarts = 0, t[i].evaluations_max = 3;

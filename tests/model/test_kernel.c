@@ -1,9 +1,10 @@
-/* test_kernel.c - kernels for one pair and over batches: text, values, derivatives in x and in the log parameters. */
+/* test_kernel.c - kernels for one pair and over batches: text, values, derivatives in x and in the log
+ * parameters. */
 #include "model/kernel.h"
 
 #include "math/arena.h"
 #include "math/rng.h"
-#include "model/cov.h"
+#include "model/kernel_batch.h"
 #include "test.h"
 
 enum { D = 5, P_MAX = 80 };
@@ -36,7 +37,8 @@ CASE(values_are_the_formulas)
     CHECK_CLOSE(mcp_kernel_value(k, p, x, z), s2 * (1 + sqrt(3 * q)) * exp(-sqrt(3 * q)), 1e-14, 0);
     mcp_kernel_free(k);
     k = parse("matern52(0,2)");
-    CHECK_CLOSE(mcp_kernel_value(k, p, x, z), s2 * (1 + sqrt(5 * q) + 5 * q / 3) * exp(-sqrt(5 * q)), 1e-14, 0);
+    CHECK_CLOSE(mcp_kernel_value(k, p, x, z), s2 * (1 + sqrt(5 * q) + 5 * q / 3) * exp(-sqrt(5 * q)), 1e-14,
+                0);
     mcp_kernel_free(k);
     k = parse("rq(0,2)");
     const double pr[4] = {0.4, 0.7, 0.2, -0.3};
@@ -44,7 +46,8 @@ CASE(values_are_the_formulas)
     mcp_kernel_free(k);
     k = parse("periodic(1)");
     const double pp[3] = {0.4, 0.9, -0.2};
-    CHECK_CLOSE(mcp_kernel_value(k, pp, x, z), s2 * exp(-sq(sin(M_PI * (x[1] - z[1]) / exp(0.9)) / exp(-0.2))), 1e-14, 0);
+    CHECK_CLOSE(mcp_kernel_value(k, pp, x, z),
+                s2 * exp(-sq(sin(M_PI * (x[1] - z[1]) / exp(0.9)) / exp(-0.2))), 1e-14, 0);
     mcp_kernel_free(k);
     k = parse("linear(1,3)");
     const double pl[2] = {0.1, -0.5};
@@ -99,8 +102,9 @@ static void check_gradient(const mcp_kernel *k, uint64_t seed)
     }
 }
 
-static const char *const bases[] = {"se",          "se(0,3)",  "matern32", "matern52(1,2,4)", "rq",       "periodic",
-                                    "periodic(2)", "linear",   "pi(3,4)",  "mp(1)",           "mp(2;0,1)", "mp(3)"};
+static const char *const bases[] = {"se",      "se(0,3)",  "matern32",    "matern52(1,2,4)",
+                                    "rq",      "periodic", "periodic(2)", "linear",
+                                    "pi(3,4)", "mp(1)",    "mp(2;0,1)",   "mp(3)"};
 enum { BASES = sizeof bases / sizeof *bases };
 
 /* A random tree of a few base kernels. */
@@ -144,7 +148,8 @@ static double user_value(void *user, const double *p, const double *x, const dou
 {
     return *(double *)user * exp(p[0]) * (1 + x[1] * z[1]) + exp(p[1]) * x[0] * z[0];
 }
-static double user_gradient(void *user, const double *p, const double *x, const double *z, double scale, double *dx, double *dp)
+static double user_gradient(void *user, const double *p, const double *x, const double *z, double scale,
+                            double *dx, double *dp)
 {
     double c = *(double *)user;
     if (dx) dx[1] += scale * c * exp(p[0]) * z[1], dx[0] += scale * exp(p[1]) * z[0];
@@ -157,7 +162,8 @@ static mcp_kernel *user_in_a_tree(double *c)
     mcp_user_kernel uk = {.params = 2, .value = user_value, .gradient = user_gradient, .user = c};
     mcp_kernel     *u = NULL, *se = parse("se(0,2) + linear(3)"), *k = NULL;
     mcp_error       e;
-    if (mcp_kernel_from_user(&u, D, &uk, &e) != MCP_OK || mcp_kernel_product(&k, u, se, &e) != MCP_OK) FAIL_("%s", e.text);
+    if (mcp_kernel_from_user(&u, D, &uk, &e) != MCP_OK || mcp_kernel_product(&k, u, se, &e) != MCP_OK)
+        FAIL_("%s", e.text);
     mcp_kernel_free(u);
     mcp_kernel_free(se);
     return k;
@@ -186,26 +192,27 @@ static void check_batch(const mcp_kernel *k, mcp_isa level, int nz, int n, uint6
 {
     mcp_rand r = mcp_rand_make(seed, 0, 0, MCP_RNG_OTHER);
     int      np = mcp_kernel_params(k), ld = n + MCP_LANES;
-    mcp_cov *c = NULL;
+    mcp_kernel_batch *c = NULL;
     double   p[P_MAX], dp[P_MAX] = {0}, dp_ref[P_MAX] = {0};
     size_t   nzs = (size_t)nz, lds = (size_t)ld;
     void    *block;
     double  *Z = calloc(nzs * D, 8);
     fill(&r, np, 0.3, p);
     fill(&r, nz * D, 0.9, Z);
-    REQUIRE_OK(mcp_cov_create(&c, k, level, nz, Z, err));
-    mcp_cov_set(c, p);
-    size_t tape = mcp_cov_tape(c, ld), scratch = mcp_cov_scratch(c);
+    REQUIRE_OK(mcp_kernel_batch_create(&c, k, level, nz, Z, err));
+    mcp_kernel_batch_set(c, p);
+    size_t tape = mcp_kernel_batch_tape(c, ld), scratch = mcp_kernel_batch_scratch(c);
     REQUIRE_OK(mcp_block_alloc(&block, (2 * D * lds + 2 * nzs * lds + tape + scratch + 3 * lds) * 8, err));
-    double *F = block, *F_bar = F + D * lds, *K = F_bar + D * lds, *kbar = K + nzs * lds, *t = kbar + nzs * lds, *s = t + tape,
-           *diag = s + scratch, *diag_bar = diag + lds;
+    double *F = block, *F_bar = F + D * lds, *K = F_bar + D * lds, *kbar = K + nzs * lds,
+           *t = kbar + nzs * lds, *s = t + tape, *diag = s + scratch, *diag_bar = diag + lds;
     fill(&r, (int)(D * lds), 0.9, F);
     fill(&r, (int)(nzs * lds), 1.0, kbar);
     fill(&r, ld, 1.0, diag_bar);
-    mcp_cov_forward(c, n, ld, F, K, t);
-    mcp_cov_diagonal(c, n, ld, F, diag);
-    for (int j = 0; j < n; j += MCP_LANES) mcp_cov_backward(c, j, ld, K, t, kbar + j, ld, s, F_bar, dp);
-    mcp_cov_diagonal_backward(c, n, ld, F, diag_bar, F_bar);
+    mcp_kernel_batch_forward(c, n, ld, F, K, t);
+    mcp_kernel_batch_diagonal(c, n, ld, F, diag);
+    for (int j = 0; j < n; j += MCP_LANES)
+        mcp_kernel_batch_backward(c, j, ld, K, t, kbar + j, ld, s, F_bar, dp);
+    mcp_kernel_batch_diagonal_backward(c, n, ld, F, diag_bar, F_bar);
     for (int j = 0; j < n; j++) {
         double x[D], dx[D] = {0}, scale = 0;
         for (int d = 0; d < D; d++) x[d] = F[(size_t)d * lds + (size_t)j];
@@ -218,12 +225,13 @@ static void check_batch(const mcp_kernel *k, mcp_isa level, int nz, int n, uint6
         double v = mcp_kernel_gradient(k, p, x, x, 2.0 * diag_bar[j], dx, NULL);
         CHECK_CLOSE(diag[j], v, 1e-13, 0);
         for (int d = 0; d < D; d++)
-            CHECK_CLOSE(F_bar[(size_t)d * lds + (size_t)j], dx[d], 1e-11, 1e-12 * (1 + scale + fabs(diag_bar[j] * v)));
+            CHECK_CLOSE(F_bar[(size_t)d * lds + (size_t)j], dx[d], 1e-11,
+                        1e-12 * (1 + scale + fabs(diag_bar[j] * v)));
     }
     double size = 1;
     for (int i = 0; i < np; i++) size = fmax(size, fabs(dp_ref[i]));
     for (int i = 0; i < np; i++) CHECK_CLOSE(dp[i], dp_ref[i], 1e-10, 1e-12 * size);
-    mcp_cov_free(c);
+    mcp_kernel_batch_free(c);
     mcp_block_free(block);
     free(Z);
 }
@@ -256,19 +264,21 @@ CASE(many_features_and_far_points_stay_right)
 {
     enum { M = 21 };
     mcp_kernel *k;
-    mcp_cov    *c;
+    mcp_kernel_batch    *c;
     REQUIRE_OK(mcp_kernel_parse(&k, "se + linear", M, M, err));
     double p[2 * M + 1] = {0}, Z[2 * M] = {0};
     for (int d = 0; d < M; d++) Z[d] = 0.1 * d, Z[M + d] = 100.0;
-    REQUIRE_OK(mcp_cov_create(&c, k, mcp_isa_level(), 2, Z, err));
-    mcp_cov_set(c, p);
+    REQUIRE_OK(mcp_kernel_batch_create(&c, k, mcp_isa_level(), 2, Z, err));
+    mcp_kernel_batch_set(c, p);
     void *block;
-    REQUIRE_OK(mcp_block_alloc(&block, (2 * M * 8 + 2 * 2 * 8 + mcp_cov_tape(c, 8) + mcp_cov_scratch(c)) * 8, err));
+    REQUIRE_OK(mcp_block_alloc(
+        &block, (2 * M * 8 + 2 * 2 * 8 + mcp_kernel_batch_tape(c, 8) + mcp_kernel_batch_scratch(c)) * 8,
+        err));
     double *F = block, *F_bar = F + M * 8, *K = F_bar + M * 8, *kbar = K + 16, *t = kbar + 16;
     for (int i = 0; i < M * 8; i++) F[i] = 0.01 * i;
     for (int i = 0; i < 16; i++) kbar[i] = 1.0;
-    mcp_cov_forward(c, 8, 8, F, K, t);
-    mcp_cov_backward(c, 0, 8, K, t, kbar, 8, t + mcp_cov_tape(c, 8), F_bar, NULL);
+    mcp_kernel_batch_forward(c, 8, 8, F, K, t);
+    mcp_kernel_batch_backward(c, 0, 8, K, t, kbar, 8, t + mcp_kernel_batch_tape(c, 8), F_bar, NULL);
     for (int j = 0; j < 8; j++) {
         double x[M], dx[M] = {0};
         for (int d = 0; d < M; d++) x[d] = F[d * 8 + j];
@@ -276,7 +286,7 @@ CASE(many_features_and_far_points_stay_right)
             CHECK_CLOSE(K[z * 8 + j], mcp_kernel_gradient(k, p, x, Z + z * M, 1.0, dx, NULL), 1e-12, 1e-300);
         for (int d = 0; d < M; d++) CHECK_CLOSE(F_bar[d * 8 + j], dx[d], 1e-11, 1e-12);
     }
-    mcp_cov_free(c);
+    mcp_kernel_batch_free(c);
     mcp_block_free(block);
     mcp_kernel_free(k);
 }
@@ -309,7 +319,8 @@ CASE(text_parses_back_to_the_same_kernel)
         fill(&r, mcp_kernel_params(a) < P_MAX ? mcp_kernel_params(a) : P_MAX, 0.3, p);
         fill(&r, D, 1, x);
         fill(&r, D, 1, z);
-        if (mcp_kernel_params(a) <= P_MAX) CHECK_CLOSE(mcp_kernel_value(a, p, x, z), mcp_kernel_value(b, p, x, z), 1e-12, 0);
+        if (mcp_kernel_params(a) <= P_MAX)
+            CHECK_CLOSE(mcp_kernel_value(a, p, x, z), mcp_kernel_value(b, p, x, z), 1e-12, 0);
         mcp_kernel_free(a);
         mcp_kernel_free(b);
     }

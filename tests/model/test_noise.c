@@ -1,4 +1,5 @@
-/* test_noise.c - noise that is correlated between neighbouring points: likelihood and posterior against dense matrices. */
+/* test_noise.c - noise that is correlated between neighbouring points: likelihood and posterior against dense
+ * matrices. */
 #include "math/arena.h"
 #include "math/linalg.h"
 #include "math/rng.h"
@@ -34,14 +35,17 @@ static void dense(const mcp_gp *gp, const mcp_kernel *k, const double *X, double
         for (int j = 0; j < N; j++) {
             int    apart = abs(i - j), together = (i < CUT) == (j < CUT);
             double c = apart <= BAND && together ? lags[apart] : 0;
-            A[i * N + j] = mcp_kernel_value(k, mcp_gp_hyper(gp), X + i * D, X + j * D) + c * mcp_gp_noise_var(gp);
-            if (apart <= BAND) CHECK_CLOSE(mcp_gp_noise_between(gp, i, j), c * mcp_gp_noise_var(gp), 1e-14, 0);
+            A[i * N + j] =
+                mcp_kernel_value(k, mcp_gp_hyper(gp), X + i * D, X + j * D) + c * mcp_gp_noise_var(gp);
+            if (apart <= BAND)
+                CHECK_CLOSE(mcp_gp_noise_between(gp, i, j), c * mcp_gp_noise_var(gp), 1e-14, 0);
         }
 }
 
 CASE(likelihood_is_that_of_the_dense_matrix_and_its_gradient_fits)
 {
-    double      X[N * D], y[N], lag[N * (BAND + 1)], A[N * N], a[N], g[8], h[8], value, sum = 0.5 * N * log(2 * M_PI);
+    double X[N * D], y[N], lag[N * (BAND + 1)], A[N * N], a[N], g[8], h[8], value,
+        sum = 0.5 * N * log(2 * M_PI);
     mcp_gp     *gp;
     mcp_kernel *k;
     make(&gp, &k, lag, X, y);
@@ -60,7 +64,8 @@ CASE(likelihood_is_that_of_the_dense_matrix_and_its_gradient_fits)
 }
 
 /* Mean and variance by solving with the dense matrix. */
-static void reference(const mcp_gp *gp, const mcp_kernel *k, const double *X, const double *y, const double *at, double *mean, double *var)
+static void reference(const mcp_gp *gp, const mcp_kernel *k, const double *X, const double *y,
+                      const double *at, double *mean, double *var)
 {
     double A[N * N], a[N], b[N];
     dense(gp, k, X, A);
@@ -77,7 +82,9 @@ CASE(posteriors_are_that_of_the_dense_matrix)
     mcp_gp     *gp;
     mcp_kernel *k;
     make(&gp, &k, lag, X, y);
-    const mcp_posterior_settings kinds[] = {{.type = MCP_POSTERIOR_EXACT}, {.type = MCP_POSTERIOR_SPARSE, .tolerance = 0}, {.type = MCP_POSTERIOR_SUBSET, .tolerance = 0}};
+    const mcp_posterior_settings kinds[] = {{.type = MCP_POSTERIOR_EXACT},
+                                            {.type = MCP_POSTERIOR_SPARSE, .tolerance = 0},
+                                            {.type = MCP_POSTERIOR_SUBSET, .tolerance = 0}};
     for (int q = 0; q < 3; q++) {
         mcp_posterior *p;
         REQUIRE_OK(mcp_posterior_create(&p, gp, &kinds[q], mcp_isa_level(), NULL, err));
@@ -111,7 +118,8 @@ CASE(a_known_correlation_brings_the_mean_nearer_to_the_truth)
         for (int i = 0; i < M + 3; i++) n[i] = mcp_rand_normal(&r);
         for (int i = 0; i < M; i++) {
             X[i] = 4.0 * i / M;
-            y[i] = sin(2 * X[i]) + 0.2 * (n[i + 3] - n[i + 2] - n[i + 1] + n[i]); /* as differences of differences have it */
+            y[i] = sin(2 * X[i]) +
+                   0.2 * (n[i + 3] - n[i + 2] - n[i + 1] + n[i]); /* as differences of differences have it */
             for (int j = 0; j < 4; j++) lag[i * 4 + j] = i + j < M ? lags[j] : 0;
         }
         for (int shaped = 0; shaped < 2; shaped++) {
@@ -127,7 +135,8 @@ CASE(a_known_correlation_brings_the_mean_nearer_to_the_truth)
             mcp_gp_free(gp);
         }
     }
-    CHECK(error[1] < 0.5 * error[0]); /* 5 seeds together; white noise of this size would cost at least twice the squared error */
+    CHECK(error[1] < 0.5 * error[0]); /* 5 seeds together; white noise of this size would cost at least twice
+                                         the squared error */
     mcp_kernel_free(k);
 }
 

@@ -1,5 +1,6 @@
-/* test_posterior.c - prediction over batches: against the textbook formulas, its adjoint against central differences, lanes
- * that do not know their neighbours, and the certified sparse posterior on cart-pole data. */
+/* test_posterior.c - prediction over batches: against the textbook formulas, its adjoint against central
+ * differences, lanes that do not know their neighbours, and the certified sparse posterior on cart-pole data.
+ */
 #include "model/posterior.h"
 
 #include "cartpole_data.h"
@@ -33,7 +34,8 @@ static int make(problem *q, const char *text, int n, uint64_t seed)
     q->X = calloc((size_t)n * D, 8);
     q->y = calloc((size_t)n, 8);
     fill(&r, n * D, 1.0, q->X);
-    for (int i = 0; i < n; i++) q->y[i] = sin(q->X[i * D]) + 0.5 * q->X[i * D + 1] + 0.1 * mcp_rand_normal(&r);
+    for (int i = 0; i < n; i++)
+        q->y[i] = sin(q->X[i * D]) + 0.5 * q->X[i * D + 1] + 0.1 * mcp_rand_normal(&r);
     if (mcp_kernel_parse(&q->k, text, D, D, &e) == MCP_OK) mcp_gp_create(&q->gp, q->k, n, D, q->X, q->y, &e);
     if (!q->gp) {
         FAIL_("%s", e.text);
@@ -66,7 +68,9 @@ static int batch_make(batch *b, mcp_posterior *p, int features, int n, int ld)
     mcp_error e;
     memset(b, 0, sizeof *b);
     b->p = p, b->n = n, b->ld = ld;
-    if (mcp_block_alloc(&b->block, ((size_t)(2 * features) * l + 4 * l + mcp_posterior_tape(p, ld)) * 8, &e) != MCP_OK) return 0;
+    if (mcp_block_alloc(&b->block, ((size_t)(2 * features) * l + 4 * l + mcp_posterior_tape(p, ld)) * 8,
+                        &e) != MCP_OK)
+        return 0;
     b->F        = b->block;
     b->F_bar    = b->F + (size_t)features * l;
     b->mean     = b->F_bar + (size_t)features * l;
@@ -79,7 +83,9 @@ static int batch_make(batch *b, mcp_posterior *p, int features, int n, int ld)
 
 static void run(batch *b) { mcp_posterior_forward(b->p, b->n, b->ld, b->F, b->mean, b->var, b->tape); }
 
-static const char *const kernels[] = {"se", "se + mp(2)", "linear(0,1) + se(2,3)", "matern52*linear(0) + se", "rq(0,1)*periodic(2) + mp(2)", "mp(3)"};
+static const char *const kernels[] = {
+    "se",   "se + mp(2)", "linear(0,1) + se(2,3)", "matern52*linear(0) + se", "rq(0,1)*periodic(2) + mp(2)",
+    "mp(3)"};
 enum { KERNELS = sizeof kernels / sizeof *kernels };
 
 /* Mean and variance at x by the formulas, with the plain kernel. */
@@ -187,7 +193,8 @@ CASE(backward_matches_central_differences_for_every_posterior)
         }
 }
 
-/* More points for the mean than for the variance: values against the two sums written out, and the adjoint. */
+/* More points for the mean than for the variance: values against the two sums written out, and the adjoint.
+ */
 CASE(points_of_the_mean_alone_leave_the_variance_as_it_is)
 {
     problem                q;
@@ -203,7 +210,8 @@ CASE(points_of_the_mean_alone_leave_the_variance_as_it_is)
     REQUIRE_OK(mcp_gp_set(q.gp, h, err));
     REQUIRE_OK(mcp_posterior_create(&p, q.gp, &s, mcp_isa_level(), &info, err));
     REQUIRE(info.variance_points < info.points && info.points < 60);
-    CHECK(info.mean_error >= 0.0 && info.mean_error <= 0.01 && info.std_error >= 0.0 && info.std_error <= 0.15);
+    CHECK(info.mean_error >= 0.0 && info.mean_error <= 0.01 && info.std_error >= 0.0 &&
+          info.std_error <= 0.15);
     CHECK(mcp_posterior_variance_points(p) == info.variance_points && mcp_posterior_points(p) == info.points);
     s.points_max = info.variance_points;
     REQUIRE_OK(mcp_posterior_create(&few, q.gp, &s, mcp_isa_level(), &info, err));
@@ -311,7 +319,8 @@ CASE(sparse_with_all_points_is_exact)
         mcp_posterior         *p[2];
         batch                  b[2];
         mcp_posterior_info     info;
-        mcp_posterior_settings s[2] = {{.type = MCP_POSTERIOR_EXACT}, {.type = MCP_POSTERIOR_SPARSE, .tolerance = 0.0}};
+        mcp_posterior_settings s[2] = {{.type = MCP_POSTERIOR_EXACT},
+                                       {.type = MCP_POSTERIOR_SPARSE, .tolerance = 0.0}};
         REQUIRE(make(&q, kernels[i], 40, 90 + (uint64_t)i));
         for (int w = 0; w < 2; w++) {
             mcp_rand r = mcp_rand_make(2, 0, 0, MCP_RNG_OTHER);
@@ -353,8 +362,8 @@ CASE(greedy_choice_finds_the_rank)
     drop(&q);
 }
 
-/* Five trials, trained: at 1 % of the noise variance at most 130 points; on fresh trials mean and standard deviation are
- * within 1 % of the noise standard deviation of the exact ones. */
+/* Five trials, trained: at 1 % of the noise variance at most 130 points; on fresh trials mean and standard
+ * deviation are within 1 % of the noise standard deviation of the exact ones. */
 CASE(sparse_posterior_keeps_its_promise_on_cart_pole_data)
 {
     enum { N = 450, FRESH = 360 };
@@ -375,7 +384,8 @@ CASE(sparse_posterior_keeps_its_promise_on_cart_pole_data)
         mcp_posterior         *p[2];
         batch                  b[2];
         mcp_posterior_info     info[2];
-        mcp_posterior_settings s[2] = {{.type = MCP_POSTERIOR_EXACT}, {.type = MCP_POSTERIOR_SPARSE, .tolerance = 0.01}};
+        mcp_posterior_settings s[2] = {{.type = MCP_POSTERIOR_EXACT},
+                                       {.type = MCP_POSTERIOR_SPARSE, .tolerance = 0.01}};
         for (int w = 0; w < 2; w++) {
             REQUIRE_OK(mcp_posterior_create(&p[w], gp, &s[w], mcp_isa_level(), &info[w], err));
             REQUIRE(batch_make(&b[w], p[w], CP_FEATURES, FRESH, FRESH));
@@ -387,8 +397,9 @@ CASE(sparse_posterior_keeps_its_promise_on_cart_pole_data)
             worst_mean = fmax(worst_mean, fabs(b[0].mean[j] - b[1].mean[j]) / noise);
             worst_std  = fmax(worst_std, fabs(sqrt(b[0].var[j]) - sqrt(b[1].var[j])) / noise);
         }
-        printf("     target %d: %d of %d points, residual %.3g, noise %.3g, mean off by %.2g, std by %.2g of the noise std\n", target,
-               info[1].points, N, info[1].residual, noise, worst_mean, worst_std);
+        printf("     target %d: %d of %d points, residual %.3g, noise %.3g, mean off by %.2g, std by %.2g of "
+               "the noise std\n",
+               target, info[1].points, N, info[1].residual, noise, worst_mean, worst_std);
         CHECK(info[1].points <= 130);
         CHECK(info[1].residual <= 0.01);
         CHECK(worst_mean <= 0.01);

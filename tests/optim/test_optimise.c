@@ -54,7 +54,8 @@ CASE(every_rule_lowers_the_cost_on_the_fixed_noise)
         f.task->optimise.stop_rule = rule;
         mcp_optimise_request q = request_of(&f);
         REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &info, err));
-        if (!(info.cost_last < 0.97 * info.cost_first)) FAIL_("rule %d: %g -> %g", rule, info.cost_first, info.cost_last);
+        if (!(info.cost_last < 0.97 * info.cost_first))
+            FAIL_("rule %d: %g -> %g", rule, info.cost_first, info.cost_last);
         CHECK(info.steps > 0 && info.steps <= 60 && info.history && info.restarts == 0);
         CHECK(rule == 0 || info.steps == 60);
         CHECK(info.outcome == MCP_CONVERGED || (info.outcome == MCP_STEPS_MAX && info.steps == 60));
@@ -189,7 +190,9 @@ CASE(a_poor_sparse_posterior_is_tightened_until_gradients_agree)
     release(&info);
     f.task->model.self_check = 1;
     REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &info, err));
-    if (!(info.check_cosine >= 0.99 && info.tolerance < 0.1 && info.points > few)) FAIL_("cosine %g, tolerance %g, %d -> %d points", info.check_cosine, info.tolerance, few, info.points);
+    if (!(info.check_cosine >= 0.99 && info.tolerance < 0.1 && info.points > few))
+        FAIL_("cosine %g, tolerance %g, %d -> %d points", info.check_cosine, info.tolerance, few,
+              info.points);
     release(&info);
     fixture_free(&f);
 }
@@ -215,7 +218,8 @@ CASE(bad_settings_are_refused)
 static const mcp_param_group *group(const fixture *f, mcp_param_kind kind)
 {
     for (int i = 0; i < mcp_program_groups(f->system->controller); i++)
-        if (mcp_program_group(f->system->controller, i)->kind == kind) return mcp_program_group(f->system->controller, i);
+        if (mcp_program_group(f->system->controller, i)->kind == kind)
+            return mcp_program_group(f->system->controller, i);
     return NULL;
 }
 
@@ -233,15 +237,20 @@ CASE(a_fresh_policy_fits_the_ranges_that_were_visited)
 {
     fixture f = {0};
     double  visited[200][4], circle = 0.0, low = 0.0, high = 0.0;
-    if (!make(&f, &(const parts){.policy = "3*tanh(rbf(100, p, dp, dtheta, cos(theta), sin(theta))/3)", .start = "{std: 0.01}"})) return;
+    if (!make(&f, &(const parts){.policy = "3*tanh(rbf(100, p, dp, dtheta, cos(theta), sin(theta))/3)",
+                                 .start = "{std: 0.01}"}))
+        return;
     visit(visited);
     REQUIRE_OK(mcp_policy_draw(f.system, visited[0], 200, 1, 1, 0, f.theta, err));
-    const mcp_param_group *c = group(&f, MCP_RBF_CENTRES), *l = group(&f, MCP_RBF_LOG_LENGTHS), *w = group(&f, MCP_RBF_WEIGHTS);
+    const mcp_param_group *c = group(&f, MCP_RBF_CENTRES), *l = group(&f, MCP_RBF_LOG_LENGTHS),
+                          *w = group(&f, MCP_RBF_WEIGHTS);
     for (int b = 0; b < c->rows; b++) {
         const double *row = f.theta + c->offset + b * 5;
         CHECK(fabs(row[0]) < 1.6 && fabs(row[1]) < 4.8 && fabs(row[2]) < 16.0);
         CHECK_CLOSE(hypot(row[3], row[4]), 1.0, 1e-12, 0.0);
-        circle = fmin(circle, row[3]); /* cos(theta): the far side of the circle is reached though theta stayed in +-0.5 */
+        circle =
+            fmin(circle,
+                 row[3]); /* cos(theta): the far side of the circle is reached though theta stayed in +-0.5 */
         low = fmin(low, row[2]);
         high = fmax(high, row[2]);
     }
@@ -258,7 +267,8 @@ CASE(weights_follow_the_gain_from_network_to_input)
 {
     fixture f = {0};
     double  visited[200][4], most = 0.0;
-    if (!make(&f, &(const parts){.policy = "3*tanh(rbf(100, p, dp, dtheta, cos(theta), sin(theta)))"})) return;
+    if (!make(&f, &(const parts){.policy = "3*tanh(rbf(100, p, dp, dtheta, cos(theta), sin(theta)))"}))
+        return;
     visit(visited);
     REQUIRE_OK(mcp_policy_draw(f.system, visited[0], 200, 1, 1, 0, f.theta, err));
     const mcp_param_group *w = group(&f, MCP_RBF_WEIGHTS);
@@ -270,7 +280,9 @@ CASE(weights_follow_the_gain_from_network_to_input)
 CASE(draws_are_repeatable_and_differ)
 {
     fixture f = {0};
-    if (!make(&f, &(const parts){.policy = "3*tanh(mlp(6, 4, p, dp, dtheta, sin(theta))) + param(k, 0.25)*p"})) return;
+    if (!make(&f,
+              &(const parts){.policy = "3*tanh(mlp(6, 4, p, dp, dtheta, sin(theta))) + param(k, 0.25)*p"}))
+        return;
     double *a = mcp_calloc(3 * (size_t)f.params, sizeof *a), *b = a + f.params, *c = b + f.params;
     CHECK_OK(mcp_policy_draw(f.system, NULL, 0, 1, 1, 0, a, err));
     CHECK_OK(mcp_policy_draw(f.system, NULL, 0, 1, 1, 0, b, err));

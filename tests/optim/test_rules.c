@@ -1,13 +1,15 @@
-/* test_rules.c - Adam and the stop rules on numbers worked out apart from the library (the formulas in a few lines of
- * NumPy). */
+/* test_rules.c - Adam and the stop rules on numbers worked out apart from the library (the formulas in a few
+ * lines of NumPy). */
 #include "optim/adam.h"
 #include "optim/rules.h"
 #include "test.h"
 
 CASE(adam_follows_the_reference_trace)
 {
-    static const double ref[5][2] = {{0.09999999950000009, -0.09999999997500006}, {0.19958777130820732, -0.19983351433915153},
-                                     {0.29841372705396996, -0.29937660864261884}, {0.3960609394262542, -0.39849510563768015},
+    static const double ref[5][2] = {{0.09999999950000009, -0.09999999997500006},
+                                     {0.19958777130820732, -0.19983351433915153},
+                                     {0.29841372705396996, -0.29937660864261884},
+                                     {0.3960609394262542, -0.39849510563768015},
                                      {0.49203634073565833, -0.4970442198731647}};
     double   m[2], v[2], theta[2] = {0.0, 0.0};
     mcp_adam a = {.n = 2, .beta1 = 0.9, .beta2 = 0.999, .epsilon = 1e-8, .m = m, .v = v};
@@ -73,7 +75,8 @@ CASE(plateau_waits_for_its_patience_and_ignores_tiny_gains)
     mcp_plateau r = mcp_plateau_make(0.005, 100, 0.0025, 20.0);
     mcp_pace    p = {0.01, 0.25};
     CHECK(mcp_plateau_step(&r, 50, 15.0, &p) == MCP_RULE_GO);
-    CHECK(mcp_plateau_step(&r, 100, 14.99, &p) == MCP_RULE_GO);      /* 0.07 %: no gain, but 50 steps are not patience */
+    CHECK(mcp_plateau_step(&r, 100, 14.99, &p) ==
+          MCP_RULE_GO); /* 0.07 %: no gain, but 50 steps are not patience */
     CHECK(mcp_plateau_step(&r, 150, 14.98, &p) == MCP_RULE_LOWERED); /* 100 steps since the last real gain */
     CHECK(p.step_size == 0.005 && p.dropout == 0.125);
     CHECK(mcp_plateau_step(&r, 200, 15.5, &p) == MCP_RULE_GO);

@@ -15,7 +15,8 @@ CASE(success_needs_all_of_the_last_seconds_and_no_limit)
     REQUIRE_OK(mcp_system_create(&s, task, err));
     REQUIRE(s->nx == 2 && s->nu == 1);
     size_t  rows = (size_t)(s->steps + 1) * M;
-    double *x = mcp_calloc(rows * 2, sizeof *x), *u = mcp_calloc(rows, sizeof *u), *work = mcp_calloc(mcp_success_work(s), sizeof *work);
+    double *x = mcp_calloc(rows * 2, sizeof *x), *u = mcp_calloc(rows, sizeof *u),
+           *work = mcp_calloc(mcp_success_work(s), sizeof *work);
     int     last = (int)lround(task->success_last / s->ts);
     REQUIRE(x && u && work && last > 1 && last < s->steps);
     for (int t = 0; t <= s->steps; t++)

@@ -41,8 +41,8 @@ static double furuta_energy(const double *x)
     double mp = 0.024, Lr = 0.085, lp = 0.129 / 2, g = 9.81;
     double Jp = 0.024 * 0.129 * 0.129 / 3, J0 = 0.095 * Lr * Lr / 3 + 4.6e-6 + mp * Lr * Lr;
     double dth = x[1], al = x[2], dal = x[3];
-    return 0.5 * (J0 + Jp * sin(al) * sin(al)) * dth * dth + mp * Lr * lp * cos(al) * dth * dal + 0.5 * Jp * dal * dal -
-           mp * g * lp * cos(al);
+    return 0.5 * (J0 + Jp * sin(al) * sin(al)) * dth * dth + mp * Lr * lp * cos(al) * dth * dal +
+           0.5 * Jp * dal * dal - mp * g * lp * cos(al);
 }
 
 #endif

@@ -1,4 +1,5 @@
-/* test_dopri5.c - the integrator against solutions in closed form and against SciPy's DOP853 (ode_reference.py). */
+/* test_dopri5.c - the integrator against solutions in closed form and against SciPy's DOP853
+ * (ode_reference.py). */
 #include "plant/dopri5.h"
 
 #include "io/csv.h"
@@ -78,7 +79,8 @@ CASE(nan_slopes_are_an_error)
 }
 
 /* Follows a reference file and returns the largest error; x: where it ends. */
-static double follow(const char *name, mcp_ode_fn *f, int nu, int nx, double friction, double tolerance, double *x)
+static double follow(const char *name, mcp_ode_fn *f, int nu, int nx, double friction, double tolerance,
+                     double *x)
 {
     char         path[256];
     mcp_csv     *c = NULL;

@@ -1,6 +1,6 @@
 /* test_explore.c - exploration inputs, start states and simulated sensors: statistics, keys, clamps. */
 #include "bench.h"
-#include "plant/plant.h"
+#include "plant/plant_handle.h"
 #include "plant/sensor.h"
 
 enum { T = 100 };
@@ -52,13 +52,15 @@ CASE(inputs_depend_on_seed_and_trial_and_on_nothing_else)
 static double power(const double *u, double f)
 {
     double re = 0.0, im = 0.0;
-    for (int k = 0; k < T; k++) re += u[k] * cos(6.283185307179586 * f * k / 50), im += u[k] * sin(6.283185307179586 * f * k / 50);
+    for (int k = 0; k < T; k++)
+        re += u[k] * cos(6.283185307179586 * f * k / 50), im += u[k] * sin(6.283185307179586 * f * k / 50);
     return (re * re + im * im) / (T * T);
 }
 
 CASE(sines_start_at_zero_and_stay_in_their_band)
 {
-    mcp_task *task = bench_task((bench_parts){.explore = "{type: sines, sines: 10, amplitude: 0.1, frequency: [1, 4]}"});
+    mcp_task *task =
+        bench_task((bench_parts){.explore = "{type: sines, sines: 10, amplitude: 0.1, frequency: [1, 4]}"});
     REQUIRE(task);
     double u[T], inside = 0.0, outside = 0.0;
     for (uint32_t trial = 0; trial < 20; trial++) {
@@ -72,7 +74,8 @@ CASE(sines_start_at_zero_and_stay_in_their_band)
     mcp_task_free(task);
 }
 
-/* Where a mass pushed by u would be at the end, root mean square over trials. (Held inputs: half a sample of the first one remains.) */
+/* Where a mass pushed by u would be at the end, root mean square over trials. (Held inputs: half a sample of
+ * the first one remains.) */
 static double drift(const char *explore)
 {
     mcp_task *task = bench_task((bench_parts){.explore = explore});
@@ -89,7 +92,8 @@ static double drift(const char *explore)
 
 CASE(sines_that_start_at_their_crest_do_not_drift)
 {
-    mcp_task *task = bench_task((bench_parts){.explore = "{type: sines, sines: 4, amplitude: 0.1, frequency: [1, 4], phase: crest}"});
+    mcp_task *task = bench_task(
+        (bench_parts){.explore = "{type: sines, sines: 4, amplitude: 0.1, frequency: [1, 4], phase: crest}"});
     REQUIRE(task);
     double u[T];
     inputs(task, 5, 0, u);
@@ -97,13 +101,15 @@ CASE(sines_that_start_at_their_crest_do_not_drift)
     CHECK(fabs(u[0]) <= 0.8 + 1e-12);
     mcp_task_free(task);
     double crest = drift("{type: sines, amplitude: 0.1, frequency: [1, 4], phase: crest}");
-    CHECK(crest > 0 && crest < 0.33 * drift("{type: sines, amplitude: 0.1, frequency: [1, 4], phase: random}"));
+    CHECK(crest > 0 &&
+          crest < 0.33 * drift("{type: sines, amplitude: 0.1, frequency: [1, 4], phase: random}"));
     CHECK(crest < 0.1 * drift("{type: sines, amplitude: 0.1, frequency: [1, 4]}"));
 }
 
 CASE(sines_are_clamped_to_the_limit)
 {
-    mcp_task *task = bench_task((bench_parts){.explore = "{type: sines, sines: 10, amplitude: 1, frequency: [1, 4]}"});
+    mcp_task *task =
+        bench_task((bench_parts){.explore = "{type: sines, sines: 10, amplitude: 1, frequency: [1, 4]}"});
     REQUIRE(task);
     double u[T];
     inputs(task, 5, 0, u);
@@ -113,7 +119,8 @@ CASE(sines_are_clamped_to_the_limit)
 
 CASE(triangle_has_its_period_and_noise)
 {
-    mcp_task *task = bench_task((bench_parts){.explore = "{type: triangle, amplitude: 0.5, period: [1, 1], noise: 0}"});
+    mcp_task *task =
+        bench_task((bench_parts){.explore = "{type: triangle, amplitude: 0.5, period: [1, 1], noise: 0}"});
     REQUIRE(task);
     double u[T], sum = 0.0;
     inputs(task, 5, 0, u);
@@ -123,7 +130,8 @@ CASE(triangle_has_its_period_and_noise)
     for (int k = 0; k < 50; k++) sum += u[k];
     CHECK_CLOSE(sum, 0.0, 0, 1e-12);
     mcp_task_free(task);
-    task = bench_task((bench_parts){.explore = "{type: triangle, amplitude: 1e-6, period: [1, 1], noise: 0.1}"});
+    task =
+        bench_task((bench_parts){.explore = "{type: triangle, amplitude: 1e-6, period: [1, 1], noise: 0.1}"});
     REQUIRE(task);
     double sum2 = 0.0;
     for (uint32_t trial = 0; trial < 20; trial++) {
@@ -197,7 +205,8 @@ CASE(uniform_and_mixture_starts_are_drawn_where_they_should)
     CHECK(x[0] == 0.0 && x[1] == 2.5);
     mcp_task_free(task);
 
-    task = bench_task((bench_parts){.start = "{mixture: [{weight: 1, mean: [0, 0], std: 0.01}, {weight: 3, mean: [5, 0], std: 0.01}]}"});
+    task = bench_task((bench_parts){
+        .start = "{mixture: [{weight: 1, mean: [0, 0], std: 0.01}, {weight: 3, mean: [5, 0], std: 0.01}]}"});
     REQUIRE(task);
     int right = 0;
     for (uint32_t i = 0; i < 2000; i++) {
@@ -213,7 +222,8 @@ CASE(uniform_and_mixture_starts_are_drawn_where_they_should)
 
 CASE(sensor_delays_rounds_and_wraps)
 {
-    mcp_task *task = bench_task((bench_parts){.measured = "{q: {noise: 0, resolution: 0.25, delay: 2, wraps: yes}}"});
+    mcp_task *task =
+        bench_task((bench_parts){.measured = "{q: {noise: 0, resolution: 0.25, delay: 2, wraps: yes}}"});
     REQUIRE(task);
     mcp_sensor s;
     REQUIRE_OK(mcp_sensor_create(&s, task, err));

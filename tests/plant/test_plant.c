@@ -19,8 +19,11 @@ static mcp_status explore(rig *r, uint32_t trial, uint32_t run, mcp_error *why)
 CASE(ode_plant_follows_the_closed_form)
 {
     rig r;
-    REQUIRE(rig_open(&r, bench_task((bench_parts){.measured = "{q: 0}", .start = "{mean: [0.3, 0], std: 0}",
-                                                  .plant = "{ode: {v: '-4*q + 0*u'}, tolerance: 1e-11}"}), NULL, NULL));
+    REQUIRE(rig_open(&r,
+                     bench_task((bench_parts){.measured = "{q: 0}",
+                                              .start = "{mean: [0.3, 0], std: 0}",
+                                              .plant = "{ode: {v: '-4*q + 0*u'}, tolerance: 1e-11}"}),
+                     NULL, NULL));
     CHECK_OK(explore(&r, 0, 0, err));
     CHECK(r.trial->samples == 101 && !r.trial->ended && r.trial->explored);
     for (int k = 0; k < r.trial->samples; k++) {
@@ -35,7 +38,10 @@ CASE(ode_plant_follows_the_closed_form)
 CASE(input_is_held_over_a_sample)
 {
     rig r;
-    REQUIRE(rig_open(&r, bench_task((bench_parts){.start = "{std: 0}", .explore = "{type: uniform}", .plant = "{ode: {v: u}}"}), NULL, NULL));
+    REQUIRE(rig_open(&r,
+                     bench_task((bench_parts){
+                         .start = "{std: 0}", .explore = "{type: uniform}", .plant = "{ode: {v: u}}"}),
+                     NULL, NULL));
     CHECK_OK(explore(&r, 0, 0, err));
     double q = 0, v = 0;
     for (int k = 0; k + 1 < r.trial->samples; k++) {
@@ -69,9 +75,14 @@ CASE(a_trial_depends_on_seed_trial_and_run_only)
 CASE(actuator_delay_shows_in_applied_and_in_the_motion)
 {
     rig r;
-    REQUIRE(rig_open(&r, bench_task((bench_parts){.inputs = "{u: {limit: 2, delay: 3}}", .explore = "{type: uniform}", .start = "{std: 0}"}), NULL, NULL));
+    REQUIRE(rig_open(&r,
+                     bench_task((bench_parts){.inputs = "{u: {limit: 2, delay: 3}}",
+                                              .explore = "{type: uniform}",
+                                              .start = "{std: 0}"}),
+                     NULL, NULL));
     CHECK_OK(explore(&r, 0, 0, err));
-    for (int k = 0; k + 1 < r.trial->samples; k++) CHECK(r.trial->applied[k] == (k < 3 ? 0.0 : r.trial->input[k - 3]));
+    for (int k = 0; k + 1 < r.trial->samples; k++)
+        CHECK(r.trial->applied[k] == (k < 3 ? 0.0 : r.trial->input[k - 3]));
     CHECK(r.trial->truth[2 * 3 + 1] == 0.0 && r.trial->truth[2 * 4 + 1] != 0.0);
     rig_close(&r);
 }
@@ -79,7 +90,9 @@ CASE(actuator_delay_shows_in_applied_and_in_the_motion)
 CASE(slew_limit_holds_while_exploring)
 {
     rig r;
-    REQUIRE(rig_open(&r, bench_task((bench_parts){.inputs = "{u: {limit: 2, slew: 10}}", .explore = "{type: uniform}"}), NULL, NULL));
+    REQUIRE(rig_open(
+        &r, bench_task((bench_parts){.inputs = "{u: {limit: 2, slew: 10}}", .explore = "{type: uniform}"}),
+        NULL, NULL));
     CHECK_OK(explore(&r, 0, 0, err));
     double last = 0.0, most = 0.0;
     for (int k = 0; k + 1 < r.trial->samples; k++) {
@@ -93,7 +106,11 @@ CASE(slew_limit_holds_while_exploring)
 CASE(a_limit_ends_the_trial_and_its_data_is_kept)
 {
     rig r;
-    REQUIRE(rig_open(&r, bench_task((bench_parts){.start = "{mean: [0, 1], std: 0}", .plant = "{ode: {v: 0*u}}", .more = "limits: {wall: q > 0.51}\n"}), NULL, NULL));
+    REQUIRE(rig_open(&r,
+                     bench_task((bench_parts){.start = "{mean: [0, 1], std: 0}",
+                                              .plant = "{ode: {v: 0*u}}",
+                                              .more = "limits: {wall: q > 0.51}\n"}),
+                     NULL, NULL));
     CHECK_OK(explore(&r, 0, 0, err));
     CHECK(r.trial->ended);
     CHECK_HAS(r.trial->reason, "limit wall");
@@ -108,8 +125,12 @@ CASE(a_limit_ends_the_trial_and_its_data_is_kept)
 CASE(hidden_states_and_after_belong_to_the_plant)
 {
     rig r;
-    REQUIRE(rig_open(&r, bench_task((bench_parts){.start = "{mean: [0, 1], std: 0}",
-                     .plant = "{ode: {q: v, v: '-lag', lag: 10*(1 - lag) + 0*u}, hidden: {lag: '0.5*v'}, after: {q: 'min(q, 0.3)'}, tolerance: 1e-10}"}), NULL, NULL));
+    REQUIRE(rig_open(
+        &r,
+        bench_task((bench_parts){.start = "{mean: [0, 1], std: 0}",
+                                 .plant = "{ode: {q: v, v: '-lag', lag: 10*(1 - lag) + 0*u}, hidden: {lag: "
+                                          "'0.5*v'}, after: {q: 'min(q, 0.3)'}, tolerance: 1e-10}"}),
+        NULL, NULL));
     CHECK_OK(explore(&r, 0, 0, err));
     double t = 0.1; /* lag = 1 - 0.5 exp(-10 t), v = 1 - integral of lag */
     CHECK_CLOSE(r.trial->truth[2 * 5 + 1], 1 - (t - 0.05 * (1 - exp(-10 * t))), 0, 1e-8);
@@ -124,7 +145,10 @@ CASE(an_equation_that_explodes_loses_the_plant_and_keeps_the_data)
 {
     rig       r;
     mcp_error why = {MCP_OK, ""};
-    REQUIRE(rig_open(&r, bench_task((bench_parts){.start = "{mean: [1.01, 1], std: 0}", .plant = "{ode: {q: q^2, v: 0*u}}"}), NULL, NULL));
+    REQUIRE(rig_open(&r,
+                     bench_task((bench_parts){.start = "{mean: [1.01, 1], std: 0}",
+                                              .plant = "{ode: {q: q^2, v: 0*u}}"}),
+                     NULL, NULL));
     CHECK(explore(&r, 0, 0, &why) == MCP_ERR_PLANT);
     CHECK_HAS(why.text, "simulated plant, sample 50");
     CHECK(r.trial->samples == 50 && r.trial->ended);
@@ -148,7 +172,8 @@ static mcp_status toy_sample(toy *t, mcp_sample *s, mcp_error *err)
     return MCP_OK;
 }
 
-static mcp_status toy_reset(void *c, const double *x0, uint64_t seed, uint32_t trial, uint32_t run, mcp_sample *first, mcp_error *err)
+static mcp_status toy_reset(void *c, const double *x0, uint64_t seed, uint32_t trial, uint32_t run,
+                            mcp_sample *first, mcp_error *err)
 {
     toy *t = c;
     (void)x0, (void)seed, (void)trial, (void)run;
@@ -175,7 +200,10 @@ static const mcp_plant_ops toy_ops = {toy_reset, toy_step, toy_stop, NULL};
 
 static mcp_task *toy_task(const char *more)
 {
-    return bench_task((bench_parts){.plant = "{callback: yes}", .explore = "{type: uniform}", .measured = "{q: {noise: 1e-3, wraps: yes}}", .more = more});
+    return bench_task((bench_parts){.plant = "{callback: yes}",
+                                    .explore = "{type: uniform}",
+                                    .measured = "{q: {noise: 1e-3, wraps: yes}}",
+                                    .more = more});
 }
 
 CASE(callback_plant_is_run_and_stopped_with_zero)
@@ -269,8 +297,11 @@ CASE(a_stop_from_the_caller_keeps_the_data_and_sends_the_safe_input)
 CASE(a_policy_gets_the_observed_state_and_is_clamped)
 {
     rig r;
-    REQUIRE(rig_open(&r, bench_task((bench_parts){.start = "{mean: [0.5, 0], std: 0}", .measured = "{q: 0}",
-                                                  .more = "policy: param(gain, -30)*q + param(damping, -1)*v\n"}), NULL, NULL));
+    REQUIRE(rig_open(&r,
+                     bench_task((bench_parts){.start = "{mean: [0.5, 0], std: 0}",
+                                              .measured = "{q: 0}",
+                                              .more = "policy: param(gain, -30)*q + param(damping, -1)*v\n"}),
+                     NULL, NULL));
     double theta[2] = {-30, -1};
     CHECK_OK(mcp_plant_run(r.plant, theta, 1, 1, 0, NULL, NULL, r.trial, err));
     CHECK(!r.trial->explored && r.trial->samples == 101);
@@ -287,8 +318,11 @@ CASE(score_sums_the_cost_and_tests_the_last_seconds)
 {
     rig       r;
     mcp_score s;
-    REQUIRE(rig_open(&r, bench_task((bench_parts){.start = "{mean: [1, -1], std: 0}", .plant = "{ode: {q: v, v: 0*u}}",
-                                                  .more = "success: {when: q < 0.01, last: 1.0}\nmetric: q\n"}), NULL, NULL));
+    REQUIRE(rig_open(&r,
+                     bench_task((bench_parts){.start = "{mean: [1, -1], std: 0}",
+                                              .plant = "{ode: {q: v, v: 0*u}}",
+                                              .more = "success: {when: q < 0.01, last: 1.0}\nmetric: q\n"}),
+                     NULL, NULL));
     CHECK_OK(explore(&r, 0, 0, err));
     mcp_trial_score(r.system, r.trial, r.trial->truth, &s);
     double cost = 0.0, metric = 0.0;
@@ -326,9 +360,11 @@ CASE(recorded_trials_play_back_one_after_another)
     fclose(f);
     REQUIRE(rig_open(&r, bench_task((bench_parts){.plant = "{file: replay.csv}"}), NULL, NULL));
     CHECK_OK(explore(&r, 0, 0, err));
-    CHECK(r.trial->samples == 101 && !r.trial->ended && r.trial->applied[50] == 0.5 && r.trial->measured[50] == 0.5);
+    CHECK(r.trial->samples == 101 && !r.trial->ended && r.trial->applied[50] == 0.5 &&
+          r.trial->measured[50] == 0.5);
     CHECK_OK(explore(&r, 1, 0, err));
-    CHECK(r.trial->samples == 40 && r.trial->ended && r.trial->measured[3] == 10.0 && r.trial->applied[3] == -0.25);
+    CHECK(r.trial->samples == 40 && r.trial->ended && r.trial->measured[3] == 10.0 &&
+          r.trial->applied[3] == -0.25);
     CHECK_HAS(r.trial->reason, "recording ends");
     CHECK(explore(&r, 2, 0, &why) == MCP_ERR_PLANT);
     CHECK_HAS(why.text, "all recorded trials have been played");

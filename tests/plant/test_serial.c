@@ -1,4 +1,5 @@
-/* test_serial.c - lock-step over a serial line equals in-process to the bit. The line is a pseudo-terminal; without them, skipped. */
+/* test_serial.c - lock-step over a serial line equals in-process to the bit. The line is a pseudo-terminal;
+ * without them, skipped. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/wait.h>

@@ -1,6 +1,6 @@
 /* test_tasks.c - the plants of the shipped tasks against SciPy (ode_reference.py) and against each other. */
 #include "io/csv.h"
-#include "plant/inside.h"
+#include "plant/plant_parts.h"
 #include "rig.h"
 
 static int rig_open(rig *r, const char *file, const char *const *set, int sets)
@@ -15,8 +15,8 @@ static int rig_open(rig *r, const char *file, const char *const *set, int sets)
     return 0;
 }
 
-/* Drives the plant with the inputs of a reference file and compares its true states; returns the largest difference. States
- * behind those of the file are memory (the input before), and start at zero. */
+/* Drives the plant with the inputs of a reference file and compares its true states; returns the largest
+ * difference. States behind those of the file are memory (the input before), and start at zero. */
 static double follow(rig *r, const char *name)
 {
     char         path[256];
@@ -27,7 +27,8 @@ static double follow(rig *r, const char *name)
     int          nx = 0, nu = r->system->nu;
     snprintf(path, sizeof path, TEST_SOURCE_DIR "/tests/plant/ode_%s.csv", name);
     if (mcp_csv_read(&c, path, &why) == MCP_OK) {
-        nx = c->columns - 1 - nu < r->system->nx ? c->columns - 1 - nu : r->system->nx; /* the file may hold more, too */
+        nx = c->columns - 1 - nu < r->system->nx ? c->columns - 1 - nu
+                                                 : r->system->nx; /* the file may hold more, too */
         CHECK(nx >= 4);
         memcpy(start, c->value + 1 + nu, (size_t)nx * sizeof *start);
     }
@@ -129,13 +130,15 @@ CASE(mujoco_mistakes_are_named)
 /* A box that falls on the floor. As long as nothing touches, a stack of 60 numbers is enough. */
 static int drop(rig *r)
 {
-    static const char model[] = "<mujoco><size nstack='60' njmax='100' nconmax='20'/><option timestep='0.01'/><worldbody>"
-                                "<geom type='plane' size='1 1 1'/><body pos='0 0 0.5'><joint name='z' type='slide' axis='0 0 1'/>"
-                                "<geom type='box' size='0.1 0.1 0.1' mass='1'/></body></worldbody>"
-                                "<actuator><motor name='lift' joint='z'/></actuator></mujoco>";
-    static const char text[] = "name: drop\nrate: 50\ntrial: 2\nstate: {z: m, v: m/s}\ninputs: {u: 1}\nmeasured: {z: 1e-3}\n"
-                               "model: {velocities: {z: v}}\ncost: z^2\nstart: {std: 0}\nexplore: {type: uniform}\n"
-                               "plant: {mujoco: drop.xml, map: {z: joint z position, v: joint z velocity, u: actuator lift}}\n";
+    static const char model[] =
+        "<mujoco><size nstack='60' njmax='100' nconmax='20'/><option timestep='0.01'/><worldbody>"
+        "<geom type='plane' size='1 1 1'/><body pos='0 0 0.5'><joint name='z' type='slide' axis='0 0 1'/>"
+        "<geom type='box' size='0.1 0.1 0.1' mass='1'/></body></worldbody>"
+        "<actuator><motor name='lift' joint='z'/></actuator></mujoco>";
+    static const char text[] =
+        "name: drop\nrate: 50\ntrial: 2\nstate: {z: m, v: m/s}\ninputs: {u: 1}\nmeasured: {z: 1e-3}\n"
+        "model: {velocities: {z: v}}\ncost: z^2\nstart: {std: 0}\nexplore: {type: uniform}\n"
+        "plant: {mujoco: drop.xml, map: {z: joint z position, v: joint z velocity, u: actuator lift}}\n";
     mcp_task *task = NULL;
     mcp_error why  = {MCP_OK, ""};
     FILE     *f    = fopen("drop.xml", "w");
@@ -179,7 +182,8 @@ CASE(an_error_inside_mujoco_ends_the_trial_at_once_and_names_the_model)
     CHECK_HAS(why.text, "drop.xml: MuJoCo stopped before sample 10: the test's own error");
     CHECK(asked == 20);
     CHECK(r.trial->samples == 10);
-    CHECK_OK(mcp_plant_run(r.plant, NULL, 5, 1, 0, NULL, NULL, r.trial, err)); /* and the next trial is whole */
+    CHECK_OK(
+        mcp_plant_run(r.plant, NULL, 5, 1, 0, NULL, NULL, r.trial, err)); /* and the next trial is whole */
     CHECK(r.trial->samples == 101);
     rig_close(&r);
 }

@@ -1,5 +1,6 @@
-/* test_wire.c - plants over a wire: lock-step equals in-process to the bit over every transport; every fault ends with one
- * sentence, the data kept and the safe input sent. The other end is this program itself, started with --serve or --fake. */
+/* test_wire.c - plants over a wire: lock-step equals in-process to the bit over every transport; every fault
+ * ends with one sentence, the data kept and the safe input sent. The other end is this program itself,
+ * started with --serve or --fake. */
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -13,7 +14,8 @@
 
 static char self[512]; /* this program */
 
-/* The other end ------------------------------------------------------------------------------------------------- */
+/* The other end
+ * ------------------------------------------------------------------------------------------------- */
 
 static int serve_stdio(int ideal)
 {
@@ -122,14 +124,17 @@ static int fake(const char *mode)
     return 0;
 }
 
-/* Our end --------------------------------------------------------------------------------------------------------- */
+/* Our end
+ * ---------------------------------------------------------------------------------------------------------
+ */
 
 static mcp_status explore(rig *r, mcp_error *why)
 {
     return mcp_plant_run(r->plant, NULL, 5, 1, 0, NULL, NULL, r->trial, why);
 }
 
-/* Only the cases about time set a short timeout: elsewhere a machine that stands still for a second must not fail the test. */
+/* Only the cases about time set a short timeout: elsewhere a machine that stands still for a second must not
+ * fail the test. */
 static const char *patient_plant(const char *what, const char *mode, double timeout, const char *more)
 {
     static char text[1024];
@@ -152,8 +157,8 @@ CASE(a_plant_that_tells_only_its_true_state_gets_the_tasks_sensors)
     check_equal(exec_plant("--serve", "ideal", ""));
 }
 
-/* Runs the server in a child on a socket that listens; mischief: every answer comes twice, the one before once more, and
- * every third question is not heard the first time. */
+/* Runs the server in a child on a socket that listens; mischief: every answer comes twice, the one before
+ * once more, and every third question is not heard the first time. */
 static pid_t serve_net(int datagram, int mischief, int *port)
 {
     int       fd = -1;
@@ -215,7 +220,9 @@ CASE(lost_repeated_and_late_datagrams_do_not_matter)
     check_net("udp", 1, 1);
 }
 
-/* Faults ------------------------------------------------------------------------------------------------------------ */
+/* Faults
+ * -------------------------------------------------------------------------------------------------------
+ */
 
 static void read_log(char *text, size_t size)
 {
@@ -238,7 +245,8 @@ static void check_fault(const char *mode, const char *part, double timeout, int 
     mcp_status st = explore(&r, &why);
     if (st != MCP_ERR_PLANT) FAIL_("%s: status %d", mode, st);
     if (!strstr(why.text, part)) FAIL_("%s: \"%s\" lacks \"%s\"", mode, why.text, part);
-    if (r.trial->samples != 5 || !r.trial->ended) FAIL_("%s: %d samples kept, ended %d", mode, r.trial->samples, r.trial->ended);
+    if (r.trial->samples != 5 || !r.trial->ended)
+        FAIL_("%s: %d samples kept, ended %d", mode, r.trial->samples, r.trial->ended);
     rig_close(&r);
     read_log(log, sizeof log);
     if (told && strncmp(log, "stop 7 0\n", 9)) FAIL_("%s: the plant was told \"%s\" at the end", mode, log);
@@ -354,7 +362,8 @@ CASE(a_child_that_will_not_go_is_ended)
     CHECK(kill(pid, 0) != 0);
 }
 
-/* Watchdog and pacing ----------------------------------------------------------------------------------------------- */
+/* Watchdog and pacing
+ * ----------------------------------------------------------------------------------------------- */
 
 CASE(the_server_stops_the_plant_when_nobody_speaks)
 {
@@ -364,7 +373,8 @@ CASE(the_server_stops_the_plant_when_nobody_speaks)
     mcp_error   why = {MCP_OK, ""};
     REQUIRE(rig_open(&r, simulated(), &why));
     REQUIRE_OK(mcp_server_create(&s, r.plant, 0, err));
-    CHECK_HAS(mcp_server_answer(s, "hello 1 rate=50 watchdog=0.5", &over), "hello 1 rate=50 inputs=u measured=q:m truth=q:m,v:m/s");
+    CHECK_HAS(mcp_server_answer(s, "hello 1 rate=50 watchdog=0.5", &over),
+              "hello 1 rate=50 inputs=u measured=q:m truth=q:m,v:m/s");
     CHECK(!mcp_server_watch(s)); /* no trial yet */
     CHECK_HAS(mcp_server_answer(s, "reset 1 1 0 0 0.5 0", &over), "data 1 0 ");
     CHECK(!mcp_server_watch(s));
@@ -384,8 +394,14 @@ CASE(the_server_stops_the_plant_when_nobody_speaks)
 /* Lines that were cut, doubled and spoilt: either end answers or refuses, and nothing else happens. */
 CASE(spoilt_lines_do_no_harm)
 {
-    static const char *const lines[] = {"hello 1 rate=50 inputs=u measured=q:m truth=q:m,v:m/s", "reset 1 1 0 0 0.5 0", "step 2 0.25",
-                                        "apply 3 1e300", "read 4", "stop 5 0", "bye", "data 6 0.02 1 2 3"};
+    static const char *const lines[] = {"hello 1 rate=50 inputs=u measured=q:m truth=q:m,v:m/s",
+                                        "reset 1 1 0 0 0.5 0",
+                                        "step 2 0.25",
+                                        "apply 3 1e300",
+                                        "read 4",
+                                        "stop 5 0",
+                                        "bye",
+                                        "data 6 0.02 1 2 3"};
     rig         r;
     mcp_server *s = NULL;
     mcp_error   why = {MCP_OK, ""};
@@ -405,7 +421,8 @@ CASE(spoilt_lines_do_no_harm)
         }
         const char *answer = mcp_server_answer(s, line, &over);
         CHECK(!answer[0] || answer[strlen(answer) - 1] == '\n');
-        if (mcp_hello_read(&h, line, r.task, "wire", &why) == MCP_OK) CHECK(h.inputs == 1 && (h.measured == 1 || h.truth == 2));
+        if (mcp_hello_read(&h, line, r.task, "wire", &why) == MCP_OK)
+            CHECK(h.inputs == 1 && (h.measured == 1 || h.truth == 2));
     }
     mcp_server_free(s);
     rig_close(&r);
@@ -430,7 +447,8 @@ CASE(paced_trials_keep_time_by_our_clock_and_admit_what_they_missed)
     const mcp_timing m = r.trial->timing;
     CHECK(r.trial->samples == 101 && m.paced == 1);
     CHECK(took >= 2.0);
-    for (int k = 1; k < 101; k++) CHECK(r.trial->wall[k] - r.trial->wall[0] >= 0.02 * k - 1e-4); /* never early */
+    for (int k = 1; k < 101; k++)
+        CHECK(r.trial->wall[k] - r.trial->wall[0] >= 0.02 * k - 1e-4); /* never early */
     CHECK(m.misses >= 1 && m.late_max >= 0.069);
     CHECK(m.period_mean > 0.0195 && m.period_std > 0.0);
     CHECK(m.answer_mean > 0.0 && m.answer_max >= m.answer_mean);

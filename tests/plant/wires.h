@@ -1,4 +1,5 @@
-/* wires.h - a rig behind a wire and the same rig in this process: the server's end, and the comparison bit by bit. */
+/* wires.h - a rig behind a wire and the same rig in this process: the server's end, and the comparison bit by
+ * bit. */
 #ifndef WIRES_H
 #define WIRES_H
 
@@ -13,12 +14,17 @@ static int rig_open(rig *r, mcp_task *task, mcp_error *why)
 
 static mcp_task *simulated(void)
 {
-    return bench_task((bench_parts){.explore = "{type: uniform}", .measured = "{q: {noise: 1e-3, delay: 1}}", .inputs = "{u: {limit: 2, delay: 1}}"});
+    return bench_task((bench_parts){.explore = "{type: uniform}",
+                                    .measured = "{q: {noise: 1e-3, delay: 1}}",
+                                    .inputs = "{u: {limit: 2, delay: 1}}"});
 }
 
 static mcp_task *wired(const char *plant)
 {
-    return bench_task((bench_parts){.explore = "{type: uniform}", .measured = "{q: {noise: 1e-3, delay: 1}}", .inputs = "{u: {limit: 2, delay: 1}}", .plant = plant});
+    return bench_task((bench_parts){.explore = "{type: uniform}",
+                                    .measured = "{q: {noise: 1e-3, delay: 1}}",
+                                    .inputs = "{u: {limit: 2, delay: 1}}",
+                                    .plant = plant});
 }
 
 static void serve_on(mcp_link *l, int ideal)
@@ -26,7 +32,8 @@ static void serve_on(mcp_link *l, int ideal)
     rig         r;
     mcp_server *s = NULL;
     mcp_error   why = {MCP_OK, ""};
-    if (rig_open(&r, simulated(), &why) && mcp_server_create(&s, r.plant, ideal, &why) == MCP_OK) (void)mcp_server_run(s, l, NULL, NULL, &why);
+    if (rig_open(&r, simulated(), &why) && mcp_server_create(&s, r.plant, ideal, &why) == MCP_OK)
+        (void)mcp_server_run(s, l, NULL, NULL, &why);
     mcp_server_free(s);
     rig_close(&r);
 }

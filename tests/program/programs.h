@@ -24,7 +24,8 @@ static inline mcp_status program_build(mcp_program **out, const char *const *lin
         const char *expr = strchr(*line + at, '=');
         expr             = expr ? expr + 1 : "";
         if (!strcmp(kind, "input")) st = mcp_builder_input(b, name, err);
-        else if (!strcmp(kind, "const") && sscanf(*line + at, "%lf", &v) == 1) st = mcp_builder_constant(b, name, v, err);
+        else if (!strcmp(kind, "const") && sscanf(*line + at, "%lf", &v) == 1)
+            st = mcp_builder_constant(b, name, v, err);
         else if (!strcmp(kind, "define")) st = mcp_builder_define(b, name, expr, w, err);
         else if (!strcmp(kind, "memory")) st = mcp_builder_memory(b, name, expr, w, err);
         else if (!strcmp(kind, "next")) st = mcp_builder_next(b, name, expr, w, err);
@@ -73,13 +74,14 @@ static inline double *random_theta(const mcp_program *p, unsigned *state)
     for (int i = 0; i < mcp_program_groups(p); i++) {
         const mcp_param_group *g = mcp_program_group(p, i);
         if (g->kind == MCP_PARAM_SCALAR) theta[g->offset] = g->start;
-        for (int k = 0; g->kind == MCP_RBF_LOG_LENGTHS && k < g->count; k++) theta[g->offset + k] = 0.3 * theta[g->offset + k];
+        for (int k = 0; g->kind == MCP_RBF_LOG_LENGTHS && k < g->count; k++)
+            theta[g->offset + k] = 0.3 * theta[g->offset + k];
     }
     return theta;
 }
 
-/* A sequence of T samples for n lanes, forward and (optionally) back. J = sum over t, outputs, lanes of c * out, with
- * weights c given; last memory counts too. */
+/* A sequence of T samples for n lanes, forward and (optionally) back. J = sum over t, outputs, lanes of c *
+ * out, with weights c given; last memory counts too. */
 typedef struct {
     const mcp_program *p;
     mcp_isa            level;
@@ -92,10 +94,12 @@ typedef struct {
     double            *in_bar, *sums, *theta_bar;
 } sequence;
 
-static inline void sequence_create(sequence *s, const mcp_program *p, int T, int n, double scale, int dropout, unsigned seed)
+static inline void sequence_create(sequence *s, const mcp_program *p, int T, int n, double scale, int dropout,
+                                   unsigned seed)
 {
     unsigned state = seed;
-    size_t   ni = (size_t)mcp_program_inputs(p), no = (size_t)mcp_program_outputs(p), ns = (size_t)mcp_program_memory(p);
+    size_t ni = (size_t)mcp_program_inputs(p), no = (size_t)mcp_program_outputs(p),
+           ns = (size_t)mcp_program_memory(p);
     size_t   ld = (size_t)n, t = (size_t)T, na = (size_t)mcp_program_activations(p);
     *s       = (sequence){.p = p, .level = mcp_isa_level(), .T = T, .n = n, .ld = n, .keep_scale = 1.0};
     s->theta = random_theta(p, &state);
@@ -117,7 +121,8 @@ static inline void sequence_create(sequence *s, const mcp_program *p, int T, int
 
 static inline void sequence_free(sequence *s)
 {
-    double *all[] = {s->theta, s->in, s->c, s->c_mem, s->out, s->mem, s->tape, s->in_bar, s->sums, s->theta_bar};
+    double *all[] = {s->theta, s->in,   s->c,      s->c_mem, s->out,
+                     s->mem,   s->tape, s->in_bar, s->sums,  s->theta_bar};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) mcp_block_free(all[i]);
     free(s->keep);
 }
@@ -125,14 +130,16 @@ static inline void sequence_free(sequence *s)
 static inline double sequence_forward(sequence *s)
 {
     const mcp_program *p = s->p;
-    size_t ni = (size_t)mcp_program_inputs(p), no = (size_t)mcp_program_outputs(p), ns = (size_t)mcp_program_memory(p);
+    size_t ni = (size_t)mcp_program_inputs(p), no = (size_t)mcp_program_outputs(p),
+           ns = (size_t)mcp_program_memory(p);
     size_t ld = (size_t)s->ld, na = (size_t)mcp_program_activations(p);
     double J = 0.0;
     for (int t = 0; t < s->T; t++) {
         size_t at = (size_t)t;
-        mcp_program_forward(p, s->level, s->theta, t == 0, s->n, s->ld, s->in + at * ni * ld, s->mem + at * ns * ld,
-                            s->keep ? s->keep + at * na * ld : NULL, s->keep_scale, s->tape + at * mcp_program_tape(p, s->ld),
-                            s->out + at * no * ld, s->mem + (at + 1) * ns * ld);
+        mcp_program_forward(p, s->level, s->theta, t == 0, s->n, s->ld, s->in + at * ni * ld,
+                            s->mem + at * ns * ld, s->keep ? s->keep + at * na * ld : NULL, s->keep_scale,
+                            s->tape + at * mcp_program_tape(p, s->ld), s->out + at * no * ld,
+                            s->mem + (at + 1) * ns * ld);
         for (size_t i = 0; i < no * ld; i++) J += s->c[at * no * ld + i] * s->out[at * no * ld + i];
     }
     for (size_t i = 0; i < ns * ld; i++) J += s->c_mem[i] * s->mem[(size_t)s->T * ns * ld + i];
@@ -142,9 +149,11 @@ static inline double sequence_forward(sequence *s)
 static inline void sequence_backward(sequence *s)
 {
     const mcp_program *p = s->p;
-    size_t ni = (size_t)mcp_program_inputs(p), no = (size_t)mcp_program_outputs(p), ns = (size_t)mcp_program_memory(p);
+    size_t ni = (size_t)mcp_program_inputs(p), no = (size_t)mcp_program_outputs(p),
+           ns = (size_t)mcp_program_memory(p);
     size_t ld = (size_t)s->ld, na = (size_t)mcp_program_activations(p), nsum = mcp_program_sums(p);
-    double *scratch = block(mcp_program_scratch(p, s->ld)), *next_bar = block(ns * ld), *mem_bar = block(ns * ld);
+    double *scratch = block(mcp_program_scratch(p, s->ld)), *next_bar = block(ns * ld),
+           *mem_bar = block(ns * ld);
     memset(s->sums, 0, sizeof(double) * nsum * ld / MCP_LANES);
     memset(s->in_bar, 0, sizeof(double) * (size_t)s->T * ni * ld);
     memset(s->theta_bar, 0, sizeof(double) * (size_t)mcp_program_params(p));
@@ -152,9 +161,10 @@ static inline void sequence_backward(sequence *s)
     for (int t = s->T - 1; t >= 0; t--) {
         size_t at = (size_t)t;
         memset(mem_bar, 0, sizeof(double) * ns * ld);
-        mcp_program_backward(p, s->level, s->theta, t == 0, s->n, s->ld, s->in + at * ni * ld, s->mem + at * ns * ld,
-                             s->keep ? s->keep + at * na * ld : NULL, s->keep_scale, s->tape + at * mcp_program_tape(p, s->ld),
-                             s->c + at * no * ld, next_bar, scratch, s->in_bar + at * ni * ld, mem_bar, s->sums, nsum);
+        mcp_program_backward(p, s->level, s->theta, t == 0, s->n, s->ld, s->in + at * ni * ld,
+                             s->mem + at * ns * ld, s->keep ? s->keep + at * na * ld : NULL, s->keep_scale,
+                             s->tape + at * mcp_program_tape(p, s->ld), s->c + at * no * ld, next_bar,
+                             scratch, s->in_bar + at * ni * ld, mem_bar, s->sums, nsum);
         memcpy(next_bar, mem_bar, sizeof(double) * ns * ld);
     }
     double *total = block(nsum);

@@ -1,4 +1,5 @@
-/* Batch forward against libm and the one-sample run, adjoint against central differences through several samples. */
+/* Batch forward against libm and the one-sample run, adjoint against central differences through several
+ * samples. */
 #include "programs.h"
 #include "test.h"
 
@@ -21,7 +22,8 @@ static void check_gradient(const char *what, sequence *s, double tol)
         *x          = keep;
         double scale = fmax(largest, fabs(want));
         if (!(fabs(got - want) <= tol * scale)) {
-            FAIL_("%s: %s %zu: adjoint %.12g, difference %.12g", what, i < n ? "input" : "parameter", i < n ? i : i - n, got, want);
+            FAIL_("%s: %s %zu: adjoint %.12g, difference %.12g", what, i < n ? "input" : "parameter",
+                  i < n ? i : i - n, got, want);
             return;
         }
     }
@@ -31,16 +33,38 @@ static const struct {
     const char *expr;
     double      lo, hi; /* range of the inputs */
 } operations[] = {
-    {"x1 + x2 - x3", -2, 2}, {"x1*x2*x3", -2, 2}, {"x1/x2 + x2/x3", 0.5, 2}, {"-x1 + 2*-x2", -2, 2}, {"x1^x2", 0.3, 2},
-    {"x1^3 + x2^-2 + x3^0.5", 0.5, 2}, {"x1^2.5 + 2^x2", 0.5, 2}, {"x1^5 + x2^8 + x3^1 + x1^0", -1.2, 1.2}, {"x1^11", 0.5, 1.5},
-    {"sin(x1) + cos(x2)*sin(x3)", -3, 3}, {"sin(x1)*cos(x1)", -3, 3}, {"tan(x1)*x2", -1, 1}, {"asin(x1) + x2*acos(x1)", -0.9, 0.9},
-    {"atan(x1)*atan2(x2, x3)", -2, 2}, {"sinh(x1) + cosh(x2)*x3", -2, 2}, {"sinh(x1)*cosh(x1)", -2, 2}, {"tanh(x1)*exp(x2)", -2, 2},
-    {"log(x1)*sqrt(x2)", 0.2, 3}, {"abs(x1)*x2", -2, 2}, {"sign(x1)*x2", -2, 2}, {"min(x1, x2)*max(x2, x3)", -2, 2},
-    {"clamp(x1, -0.5, 0.7)*x2 + clamp(x3, -1, x2)", -2, 2}, {"sigmoid(x1)*x2", -3, 3}, {"(x1 < x2)*x3 + (x1 >= x3)*x2", -2, 2},
-    {"(x1 < 0 and x2 > 0 or not x3 <= 0)*x1 + (x1 == x2)*x3 + (x1 != x2)*x2", -2, 2}, {"prev(x1)*x2 + prev(prev(x1*x3))", -2, 2},
-    {"prev(sin(prev(x1)))*prev(x2)", -2, 2}, {"param(a, 0.7)*x1 + param(b, -1.5)*param(a, 0.7)^2", -2, 2},
-    {"rbf(13, x1, x2)", -2, 2}, {"rbf(9, x1, sin(x2), x3)*rbf(9, x1, sin(x2), x3)[2] + rbf(4, x1)[3]", -2, 2},
-    {"mlp(5, x1, x2, x3)", -1, 1}, {"mlp(6, 3, x1, prev(x2))[2] + x3*mlp(6, 3, x1, prev(x2))", -1, 1},
+    {"x1 + x2 - x3", -2, 2},
+    {"x1*x2*x3", -2, 2},
+    {"x1/x2 + x2/x3", 0.5, 2},
+    {"-x1 + 2*-x2", -2, 2},
+    {"x1^x2", 0.3, 2},
+    {"x1^3 + x2^-2 + x3^0.5", 0.5, 2},
+    {"x1^2.5 + 2^x2", 0.5, 2},
+    {"x1^5 + x2^8 + x3^1 + x1^0", -1.2, 1.2},
+    {"x1^11", 0.5, 1.5},
+    {"sin(x1) + cos(x2)*sin(x3)", -3, 3},
+    {"sin(x1)*cos(x1)", -3, 3},
+    {"tan(x1)*x2", -1, 1},
+    {"asin(x1) + x2*acos(x1)", -0.9, 0.9},
+    {"atan(x1)*atan2(x2, x3)", -2, 2},
+    {"sinh(x1) + cosh(x2)*x3", -2, 2},
+    {"sinh(x1)*cosh(x1)", -2, 2},
+    {"tanh(x1)*exp(x2)", -2, 2},
+    {"log(x1)*sqrt(x2)", 0.2, 3},
+    {"abs(x1)*x2", -2, 2},
+    {"sign(x1)*x2", -2, 2},
+    {"min(x1, x2)*max(x2, x3)", -2, 2},
+    {"clamp(x1, -0.5, 0.7)*x2 + clamp(x3, -1, x2)", -2, 2},
+    {"sigmoid(x1)*x2", -3, 3},
+    {"(x1 < x2)*x3 + (x1 >= x3)*x2", -2, 2},
+    {"(x1 < 0 and x2 > 0 or not x3 <= 0)*x1 + (x1 == x2)*x3 + (x1 != x2)*x2", -2, 2},
+    {"prev(x1)*x2 + prev(prev(x1*x3))", -2, 2},
+    {"prev(sin(prev(x1)))*prev(x2)", -2, 2},
+    {"param(a, 0.7)*x1 + param(b, -1.5)*param(a, 0.7)^2", -2, 2},
+    {"rbf(13, x1, x2)", -2, 2},
+    {"rbf(9, x1, sin(x2), x3)*rbf(9, x1, sin(x2), x3)[2] + rbf(4, x1)[3]", -2, 2},
+    {"mlp(5, x1, x2, x3)", -1, 1},
+    {"mlp(6, 3, x1, prev(x2))[2] + x3*mlp(6, 3, x1, prev(x2))", -1, 1},
     {"rbf(5, x1*x2, prev(rbf(5, x2, x3)))", -1, 1},
 };
 
@@ -68,10 +92,22 @@ CASE(every_adjoint_matches_central_differences_through_four_samples)
 }
 
 static const char *const recurrent[] = {
-    "input y", "input r", "const T 0.033", "memory x = y", "memory v = 0", "memory k = param(p0, 2)",
-    "define e = y - x", "define u = 10*tanh(rbf(17, x, v, cos(x), prev(y))/10 + rbf(17, x, v, cos(x), prev(y))[2]*r)",
-    "next x = x + T*v + 0.3*e", "next v = v + T*u + k*e/(1 + k)", "next k = k/(k + 1) + param(q, 0.1)",
-    "output u = u", "output x = x", "output r = r", "output mixed = mlp(4, u, e, k)*prev(u)", NULL};
+    "input y",
+    "input r",
+    "const T 0.033",
+    "memory x = y",
+    "memory v = 0",
+    "memory k = param(p0, 2)",
+    "define e = y - x",
+    "define u = 10*tanh(rbf(17, x, v, cos(x), prev(y))/10 + rbf(17, x, v, cos(x), prev(y))[2]*r)",
+    "next x = x + T*v + 0.3*e",
+    "next v = v + T*u + k*e/(1 + k)",
+    "next k = k/(k + 1) + param(q, 0.1)",
+    "output u = u",
+    "output x = x",
+    "output r = r",
+    "output mixed = mlp(4, u, e, k)*prev(u)",
+    NULL};
 
 CASE(a_recurrent_controller_with_dropout_has_the_right_adjoint)
 {
@@ -89,7 +125,8 @@ static void compare_with_step(const char *what, sequence *s, double tol)
 {
     const mcp_program *p = s->p;
     int ni = mcp_program_inputs(p), no = mcp_program_outputs(p), ns = mcp_program_memory(p);
-    double *in = block((size_t)ni), *mem = block((size_t)ns), *out = block((size_t)no), *work = block(mcp_program_work(p));
+    double *in = block((size_t)ni), *mem = block((size_t)ns), *out = block((size_t)no),
+           *work = block(mcp_program_work(p));
     int     bad = 0;
     sequence_forward(s);
     for (int b = 0; b < s->n && !bad; b++)
@@ -98,8 +135,11 @@ static void compare_with_step(const char *what, sequence *s, double tol)
             mcp_program_step(p, s->theta, t == 0, in, mem, out, work);
             for (int i = 0; i < no && !bad; i++) {
                 double got = s->out[(t * no + i) * s->ld + b];
-                bad        = !(fabs(got - out[i]) <= tol * fmax(1.0, fabs(out[i])) || (isnan(got) && isnan(out[i])) || got == out[i]);
-                if (bad) FAIL_("%s: lane %d sample %d output %d: batch %.17g, one sample %.17g", what, b, t, i, got, out[i]);
+                bad = !(fabs(got - out[i]) <= tol * fmax(1.0, fabs(out[i])) ||
+                        (isnan(got) && isnan(out[i])) || got == out[i]);
+                if (bad)
+                    FAIL_("%s: lane %d sample %d output %d: batch %.17g, one sample %.17g", what, b, t, i,
+                          got, out[i]);
             }
         }
     mcp_block_free(in);
@@ -146,16 +186,26 @@ CASE(a_lane_does_not_depend_on_its_block)
         sequence part;
         sequence_create(&part, p, 6, sizes[k], 1.0, 1, 11);
         memcpy(part.theta, whole.theta, sizeof(double) * (size_t)mcp_program_params(p));
-        int rows = 6 * mcp_program_inputs(p), crows = 6 * mcp_program_outputs(p), mrows = mcp_program_memory(p), krows = 6 * mcp_program_activations(p);
-        for (int i = 0; i < rows; i++) memcpy(part.in + i * part.ld, whole.in + i * 48 + from, sizeof(double) * (size_t)sizes[k]);
-        for (int i = 0; i < crows; i++) memcpy(part.c + i * part.ld, whole.c + i * 48 + from, sizeof(double) * (size_t)sizes[k]);
-        for (int i = 0; i < mrows; i++) memcpy(part.c_mem + i * part.ld, whole.c_mem + i * 48 + from, sizeof(double) * (size_t)sizes[k]);
-        for (int i = 0; i < krows; i++) memcpy(part.keep + i * part.ld, whole.keep + i * 48 + from, (size_t)sizes[k]);
+        int rows = 6 * mcp_program_inputs(p), crows = 6 * mcp_program_outputs(p),
+            mrows = mcp_program_memory(p), krows = 6 * mcp_program_activations(p);
+        for (int i = 0; i < rows; i++)
+            memcpy(part.in + i * part.ld, whole.in + i * 48 + from, sizeof(double) * (size_t)sizes[k]);
+        for (int i = 0; i < crows; i++)
+            memcpy(part.c + i * part.ld, whole.c + i * 48 + from, sizeof(double) * (size_t)sizes[k]);
+        for (int i = 0; i < mrows; i++)
+            memcpy(part.c_mem + i * part.ld, whole.c_mem + i * 48 + from, sizeof(double) * (size_t)sizes[k]);
+        for (int i = 0; i < krows; i++)
+            memcpy(part.keep + i * part.ld, whole.keep + i * 48 + from, (size_t)sizes[k]);
         sequence_forward(&part);
         sequence_backward(&part);
-        for (int i = 0; i < crows; i++) CHECK(!memcmp(part.out + i * part.ld, whole.out + i * 48 + from, sizeof(double) * (size_t)sizes[k]));
-        for (int i = 0; i < rows; i++) CHECK(!memcmp(part.in_bar + i * part.ld, whole.in_bar + i * 48 + from, sizeof(double) * (size_t)sizes[k]));
-        CHECK(!memcmp(part.sums, whole.sums + (size_t)(from / MCP_LANES) * nsum, sizeof(double) * nsum * (size_t)(sizes[k] / MCP_LANES)));
+        for (int i = 0; i < crows; i++)
+            CHECK(!memcmp(part.out + i * part.ld, whole.out + i * 48 + from,
+                          sizeof(double) * (size_t)sizes[k]));
+        for (int i = 0; i < rows; i++)
+            CHECK(!memcmp(part.in_bar + i * part.ld, whole.in_bar + i * 48 + from,
+                          sizeof(double) * (size_t)sizes[k]));
+        CHECK(!memcmp(part.sums, whole.sums + (size_t)(from / MCP_LANES) * nsum,
+                      sizeof(double) * nsum * (size_t)(sizes[k] / MCP_LANES)));
         sequence_free(&part);
     }
     sequence_free(&whole);
@@ -170,11 +220,13 @@ CASE(unwanted_adjoints_may_be_null)
     sequence_create(&s, p, 1, 8, 1.0, 0, 2);
     sequence_forward(&s);
     double *scratch = block(mcp_program_scratch(p, 8)), *in_bar = block((size_t)mcp_program_inputs(p) * 8);
-    mcp_program_backward(p, s.level, s.theta, 1, 8, 8, s.in, NULL, NULL, 1.0, s.tape, s.c, NULL, scratch, in_bar, NULL, NULL, 0);
+    mcp_program_backward(p, s.level, s.theta, 1, 8, 8, s.in, NULL, NULL, 1.0, s.tape, s.c, NULL, scratch,
+                         in_bar, NULL, NULL, 0);
     memset(s.c_mem, 0, sizeof(double) * (size_t)mcp_program_memory(p) * 8);
     sequence_backward(&s);
     CHECK(!memcmp(in_bar, s.in_bar, sizeof(double) * (size_t)mcp_program_inputs(p) * 8));
-    mcp_program_backward(p, s.level, s.theta, 1, 8, 8, s.in, NULL, NULL, 1.0, s.tape, s.c, NULL, scratch, NULL, NULL, s.sums, mcp_program_sums(p));
+    mcp_program_backward(p, s.level, s.theta, 1, 8, 8, s.in, NULL, NULL, 1.0, s.tape, s.c, NULL, scratch,
+                         NULL, NULL, s.sums, mcp_program_sums(p));
     mcp_block_free(scratch);
     mcp_block_free(in_bar);
     sequence_free(&s);
@@ -202,11 +254,42 @@ static void at_point(const char *expr, const double *x, double *y, double *slope
 
 CASE(nan_is_handed_on_by_every_operation_that_is_not_a_comparison)
 {
-    const char *const exprs[] = {"x1 + 1", "1 - x1", "x1*0", "x1/x2", "x2/x1", "x1^x2", "x1^2.5", "x1^3", "sin(x1)", "cos(x1)", "tan(x1)",
-                                 "asin(x1)", "acos(x1)", "atan(x1)", "atan2(x1, x2)", "atan2(x2, x1)", "sinh(x1)", "cosh(x1)", "tanh(x1)",
-                                 "exp(x1)", "log(x1)", "sqrt(x1)", "abs(x1)", "sign(x1)", "min(x1, x2)", "min(x2, x1)", "max(x1, x2)",
-                                 "max(x2, x1)", "clamp(x1, -1, 1)", "clamp(x2, x1, 1)", "sigmoid(x1)", "-x1", "prev(x1)", "rbf(3, x1, x2)",
-                                 "mlp(3, x1, x2)", "x1 - x1"};
+    const char *const exprs[] = {"x1 + 1",
+                                 "1 - x1",
+                                 "x1*0",
+                                 "x1/x2",
+                                 "x2/x1",
+                                 "x1^x2",
+                                 "x1^2.5",
+                                 "x1^3",
+                                 "sin(x1)",
+                                 "cos(x1)",
+                                 "tan(x1)",
+                                 "asin(x1)",
+                                 "acos(x1)",
+                                 "atan(x1)",
+                                 "atan2(x1, x2)",
+                                 "atan2(x2, x1)",
+                                 "sinh(x1)",
+                                 "cosh(x1)",
+                                 "tanh(x1)",
+                                 "exp(x1)",
+                                 "log(x1)",
+                                 "sqrt(x1)",
+                                 "abs(x1)",
+                                 "sign(x1)",
+                                 "min(x1, x2)",
+                                 "min(x2, x1)",
+                                 "max(x1, x2)",
+                                 "max(x2, x1)",
+                                 "clamp(x1, -1, 1)",
+                                 "clamp(x2, x1, 1)",
+                                 "sigmoid(x1)",
+                                 "-x1",
+                                 "prev(x1)",
+                                 "rbf(3, x1, x2)",
+                                 "mlp(3, x1, x2)",
+                                 "x1 - x1"};
     double            x[3]    = {NAN, 0.5, 0.25}, y, slope;
     for (size_t i = 0; i < sizeof exprs / sizeof *exprs; i++) {
         at_point(exprs[i], x, &y, &slope);

@@ -13,7 +13,8 @@ static double value(const char *expr)
         return NAN;
     }
     double *work = block(mcp_program_work(p));
-    for (int i = 0; i < mcp_program_groups(p); i++) theta[mcp_program_group(p, i)->offset] = mcp_program_group(p, i)->start;
+    for (int i = 0; i < mcp_program_groups(p); i++)
+        theta[mcp_program_group(p, i)->offset] = mcp_program_group(p, i)->start;
     mcp_program_step(p, theta, 1, in, mem, out, work);
     mcp_block_free(work);
     mcp_program_free(p);
@@ -49,9 +50,11 @@ CASE(numbers_are_read_in_every_usual_form)
 CASE(functions_equal_libm)
 {
     CHECK_CLOSE(value("sin(x1) + cos(x1) + tan(x1)"), sin(2) + cos(2) + tan(2), 1e-15, 0);
-    CHECK_CLOSE(value("asin(x1/9) + acos(x1/9) + atan(x1) + atan2(x1, -x2)"), asin(2 / 9.) + acos(2 / 9.) + atan(2) + atan2(2, -3), 1e-15, 0);
+    CHECK_CLOSE(value("asin(x1/9) + acos(x1/9) + atan(x1) + atan2(x1, -x2)"),
+                asin(2 / 9.) + acos(2 / 9.) + atan(2) + atan2(2, -3), 1e-15, 0);
     CHECK_CLOSE(value("sinh(x1) + cosh(x1) + tanh(x1)"), sinh(2) + cosh(2) + tanh(2), 1e-15, 0);
-    CHECK_CLOSE(value("exp(x1) + log(x1) + sqrt(x1) + sigmoid(x1)"), exp(2) + log(2) + sqrt(2) + 1 / (1 + exp(-2)), 1e-15, 0);
+    CHECK_CLOSE(value("exp(x1) + log(x1) + sqrt(x1) + sigmoid(x1)"),
+                exp(2) + log(2) + sqrt(2) + 1 / (1 + exp(-2)), 1e-15, 0);
     CHECK_CLOSE(value("abs(-x1) + 10*sign(-x1)"), -8, 0, 0);
     CHECK_CLOSE(value("min(x2, x1, x3) + max(x2, x1, x3)*10"), 52, 0, 0);
     CHECK_CLOSE(value("clamp(x3, 0, x1) + 10*clamp(-x3, 0, 1) + 100*clamp(x1, 0, 3)"), 202, 0, 0);
@@ -80,7 +83,9 @@ CASE(common_subexpressions_are_shared_and_constants_folded)
 
 CASE(unused_definitions_cost_nothing)
 {
-    const char *const lines[] = {"input x", "define a = sin(x)", "define b = rbf(50, x)", "define c = param(k, 1)*x", "output y = 2*x", NULL};
+    const char *const lines[] = {
+        "input x", "define a = sin(x)", "define b = rbf(50, x)", "define c = param(k, 1)*x", "output y = 2*x",
+        NULL};
     mcp_program      *p;
     REQUIRE_OK(program_build(&p, lines, err));
     CHECK(mcp_program_params(p) == 0 && mcp_program_activations(p) == 0 && mcp_program_net_count(p) == 0);
@@ -118,7 +123,8 @@ CASE(prev_is_the_sample_before_and_the_value_itself_at_first)
 CASE(memory_starts_with_its_start_and_goes_on_with_its_next)
 {
     const char *const sum[]   = {"input x", "memory s = 10*x", "next s = s + x", "output y = s", NULL};
-    const char *const chain[] = {"input x", "memory a = x", "memory b = a + 1", "define c = a + b", "next a = b", "next b = c", "output y = c", NULL};
+    const char *const chain[] = {"input x",    "memory a = x", "memory b = a + 1", "define c = a + b",
+                                 "next a = b", "next b = c",   "output y = c",     NULL};
     double            x[4] = {1, 2, 4, 8}, y[4];
     samples(sum, x, 4, y);
     CHECK(y[0] == 10 && y[1] == 11 && y[2] == 13 && y[3] == 17);
@@ -129,24 +135,35 @@ CASE(memory_starts_with_its_start_and_goes_on_with_its_next)
 CASE(equal_calls_of_a_net_are_one_net_with_several_outputs)
 {
     mcp_program *p;
-    REQUIRE_OK(program_of(&p, "rbf(20, x1, x2) + rbf(20, x1, x2)[3] + rbf(20, x2, x1) + mlp(4, 3, x1, x2)[2] + param(k, 0.5)", err));
+    REQUIRE_OK(program_of(
+        &p, "rbf(20, x1, x2) + rbf(20, x1, x2)[3] + rbf(20, x2, x1) + mlp(4, 3, x1, x2)[2] + param(k, 0.5)",
+        err));
     CHECK(mcp_program_net_count(p) == 3);
     CHECK(mcp_program_activations(p) == 40);
     const struct {
         const char    *name;
         mcp_param_kind kind;
         int            rows, cols, node;
-    } want[] = {{"k", MCP_PARAM_SCALAR, 1, 1, -1}, {"rbf1.weights", MCP_RBF_WEIGHTS, 3, 20, 0}, {"rbf1.centres", MCP_RBF_CENTRES, 20, 2, 0},
-                {"rbf1.log_lengths", MCP_RBF_LOG_LENGTHS, 1, 2, 0}, {"rbf2.weights", MCP_RBF_WEIGHTS, 1, 20, 1},
-                {"rbf2.centres", MCP_RBF_CENTRES, 20, 2, 1}, {"rbf2.log_lengths", MCP_RBF_LOG_LENGTHS, 1, 2, 1},
-                {"mlp1.weights1", MCP_MLP_WEIGHTS, 4, 2, 2}, {"mlp1.biases1", MCP_MLP_BIASES, 4, 1, 2}, {"mlp1.weights2", MCP_MLP_WEIGHTS, 3, 4, 2},
-                {"mlp1.biases2", MCP_MLP_BIASES, 3, 1, 2}, {"mlp1.weights3", MCP_MLP_WEIGHTS, 2, 3, 2}, {"mlp1.biases3", MCP_MLP_BIASES, 2, 1, 2}};
+    } want[] = {{"k", MCP_PARAM_SCALAR, 1, 1, -1},
+                {"rbf1.weights", MCP_RBF_WEIGHTS, 3, 20, 0},
+                {"rbf1.centres", MCP_RBF_CENTRES, 20, 2, 0},
+                {"rbf1.log_lengths", MCP_RBF_LOG_LENGTHS, 1, 2, 0},
+                {"rbf2.weights", MCP_RBF_WEIGHTS, 1, 20, 1},
+                {"rbf2.centres", MCP_RBF_CENTRES, 20, 2, 1},
+                {"rbf2.log_lengths", MCP_RBF_LOG_LENGTHS, 1, 2, 1},
+                {"mlp1.weights1", MCP_MLP_WEIGHTS, 4, 2, 2},
+                {"mlp1.biases1", MCP_MLP_BIASES, 4, 1, 2},
+                {"mlp1.weights2", MCP_MLP_WEIGHTS, 3, 4, 2},
+                {"mlp1.biases2", MCP_MLP_BIASES, 3, 1, 2},
+                {"mlp1.weights3", MCP_MLP_WEIGHTS, 2, 3, 2},
+                {"mlp1.biases3", MCP_MLP_BIASES, 2, 1, 2}};
     int offset = 0;
     REQUIRE(mcp_program_groups(p) == (int)(sizeof want / sizeof *want));
     for (int i = 0; i < mcp_program_groups(p); i++) {
         const mcp_param_group *g = mcp_program_group(p, i);
         if (strcmp(g->name, want[i].name)) FAIL_("group %d is %s, not %s", i, g->name, want[i].name);
-        CHECK(g->kind == want[i].kind && g->rows == want[i].rows && g->cols == want[i].cols && g->node == want[i].node);
+        CHECK(g->kind == want[i].kind && g->rows == want[i].rows && g->cols == want[i].cols &&
+              g->node == want[i].node);
         CHECK(g->offset == offset && g->count == g->rows * g->cols);
         offset += g->count;
     }
@@ -265,13 +282,15 @@ CASE(names_are_checked)
     check_refused((const char *const[]){"input pi", NULL}, "'pi' is a word");
     check_refused((const char *const[]){"input 2x", NULL}, "'2x' is not a name");
     check_refused((const char *const[]){"input a-b", NULL}, "'a-b' is not a name");
-    check_refused((const char *const[]){"input x", "input x", NULL}, "the name 'x' is taken: it is already an input");
+    check_refused((const char *const[]){"input x", "input x", NULL},
+                  "the name 'x' is taken: it is already an input");
     check_refused((const char *const[]){"const x 1", "define x = 2", NULL}, "already a constant");
     check_refused((const char *const[]){"memory x = 1", "memory x = 2", NULL}, "already a memory slot");
     check_refused((const char *const[]){"define x = 1", "input x", NULL}, "already a definition");
     check_refused((const char *const[]){"const x nan", NULL}, "finite");
     check_refused((const char *const[]){"output x = 1", "output x = 1", NULL}, "given twice");
-    check_refused((const char *const[]){"memory x = 1", "output y = x", NULL}, "memory slot 'x' has no next value");
+    check_refused((const char *const[]){"memory x = 1", "output y = x", NULL},
+                  "memory slot 'x' has no next value");
     check_refused((const char *const[]){"memory x = 1", "next x = 1", "next x = 2", NULL}, "given twice");
     check_refused((const char *const[]){"next x = 1", NULL}, "is not a memory slot");
     check_refused((const char *const[]){"define a = b", "define b = 1", NULL}, "unknown name 'b'");
@@ -299,9 +318,11 @@ CASE(huge_and_deep_expressions_are_refused_with_a_sentence)
         const char *part;
         size_t      times;
         const char *after, *says;
-    } cases[] = {{"1+", 500000, "1", "characters"}, {"(", 10000, "1", "too deep"}, {"-", 60000, "1", "too deep"}, {"not ", 10000, "1", "too deep"},
-                 {"theta^", 5000, "1", "too deep"}, {"sin(", 10000, "1", "too deep"}, {"prev(", 5000, "theta", "too deep"},
-                 {"9", 5000, "", "a number of"}, {"a", 5000, "", "unknown name"}, {"rbf(2,", 5000, "1", "too deep"}};
+    } cases[] = {{"1+", 500000, "1", "characters"},    {"(", 10000, "1", "too deep"},
+                 {"-", 60000, "1", "too deep"},        {"not ", 10000, "1", "too deep"},
+                 {"theta^", 5000, "1", "too deep"},    {"sin(", 10000, "1", "too deep"},
+                 {"prev(", 5000, "theta", "too deep"}, {"9", 5000, "", "a number of"},
+                 {"a", 5000, "", "unknown name"},      {"rbf(2,", 5000, "1", "too deep"}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char *text = repeat(cases[i].part, cases[i].times, cases[i].after);
         CHECK_HAS(message(text), cases[i].says);
@@ -321,14 +342,19 @@ CASE(huge_and_deep_expressions_are_refused_with_a_sentence)
 
 CASE(random_words_never_crash)
 {
-    const char *const words[] = {"theta", "x", "1", "2.5", "1e3", "(", ")", "(", ")", ",", "[", "]", "+", "-", "*", "/", "^", "<", "<=", "==", "!=",
-                                 "and", "or", "not", "sin(", "rbf(3,", "mlp(2,", "prev(", "param(k,", "clamp(", "min(", "pi", " ", "\n", "=", "\x01", "0"};
+    const char *const words[] = {"theta", "x",      "1",      "2.5",   "1e3",      "(",      ")",    "(",
+                                 ")",     ",",      "[",      "]",     "+",        "-",      "*",    "/",
+                                 "^",     "<",      "<=",     "==",    "!=",       "and",    "or",   "not",
+                                 "sin(",  "rbf(3,", "mlp(2,", "prev(", "param(k,", "clamp(", "min(", "pi",
+                                 " ",     "\n",     "=",      "\x01",  "0"};
     unsigned state = 99;
     int      good  = 0;
     for (int k = 0; k < 20000; k++) {
         char text[256] = "";
         int  n         = 1 + (int)((pseudo(&state) + 1.0) * 6.0);
-        for (int i = 0; i < n; i++) strcat(text, words[(size_t)((pseudo(&state) + 1.0) * 0.5 * (double)(sizeof words / sizeof *words))]);
+        for (int i = 0; i < n; i++)
+            strcat(text,
+                   words[(size_t)((pseudo(&state) + 1.0) * 0.5 * (double)(sizeof words / sizeof *words))]);
         mcp_builder *b = NULL;
         mcp_program *p = NULL;
         mcp_error    e = {MCP_OK, ""};
@@ -368,8 +394,13 @@ CASE(a_graph_that_outgrows_its_limit_is_refused)
 
 CASE(running_out_of_memory_anywhere_is_an_error_and_leaks_nothing)
 {
-    const char *const lines[] = {"input x", "const g 9.81", "memory m = x", "define d = rbf(9, x, m, prev(x)) + mlp(3, x)", "next m = m + d*param(k, 1)",
-                                 "output y = sin(m)^3.5 + g", NULL};
+    const char *const lines[] = {"input x",
+                                 "const g 9.81",
+                                 "memory m = x",
+                                 "define d = rbf(9, x, m, prev(x)) + mlp(3, x)",
+                                 "next m = m + d*param(k, 1)",
+                                 "output y = sin(m)^3.5 + g",
+                                 NULL};
     long              k;
     int               done = 0;
     for (k = 1; k < 1000 && !done; k++) {

@@ -6,21 +6,34 @@
 #include "test.h"
 
 static const char *const everything[] = {
-    "input a", "input b", "input c", "const g 9.81", "const tiny 1e-60", "memory m = sin(a)", "memory never = 3", "memory k = param(p0, 2)",
-    "define d = a - prev(a)", "define net = rbf(11, a, b*c, prev(d))",
-    "next m = 0.5*m + 0.5*d + net[2]", "next never = never + 1", "next k = k/(k + 1) + 0.1",
+    "input a",
+    "input b",
+    "input c",
+    "const g 9.81",
+    "const tiny 1e-60",
+    "memory m = sin(a)",
+    "memory never = 3",
+    "memory k = param(p0, 2)",
+    "define d = a - prev(a)",
+    "define net = rbf(11, a, b*c, prev(d))",
+    "next m = 0.5*m + 0.5*d + net[2]",
+    "next never = never + 1",
+    "next k = k/(k + 1) + 0.1",
     "output arithmetic = -a + b*c - g/(2 + a^2) + tiny*a - -2*b",
     "output powers = abs(a)^b + a^3 + (2 + b)^-2 + (c + 2)^0.5 + 2^a",
     "output trigonometry = sin(a) + cos(b) + tan(c/2) + asin(a/2) + acos(b/2) + atan(c) + atan2(a, b)",
     "output hyperbolic = sinh(a) + cosh(b) + tanh(c) + exp(a) + log(3 + b) + sqrt(3 + c) + sigmoid(a*b)",
     "output kinks = sign(a) + min(a, b, 0.2) + max(b, c) + clamp(a, -0.3, 0.4) + abs(c)",
     "output truth = (a < b) + 2*(b <= c) + 4*(a > c and b > 0) + 8*(a >= 0 or c != b) + 16*(not a == b)",
-    "output memory = m + prev(prev(b)) + k", "output nets = 3*net + mlp(5, 3, a, b)[2] + mlp(4, c, m)", NULL};
+    "output memory = m + prev(prev(b)) + k",
+    "output nets = 3*net + mlp(5, 3, a, b)[2] + mlp(4, c, m)",
+    NULL};
 
 static const char *const plain[] = {"output one = 1", "output two = param(x, -2.5)", NULL};
 static const char *const last[]  = {"input y", "output dy = (y - prev(y))*30", NULL};
 /* the start of a slot uses a net that the later samples use by another output */
-static const char *const starts[] = {"input y", "memory m = rbf(4, y)[1]", "next m = m + rbf(4, y)[2]", "output u = m*prev(m)", NULL};
+static const char *const starts[] = {"input y", "memory m = rbf(4, y)[1]", "next m = m + rbf(4, y)[2]",
+                                     "output u = m*prev(m)", NULL};
 
 typedef void reset_fn(void *);
 typedef void step_fn(void *, const void *, void *);
@@ -44,7 +57,10 @@ static void *compile(const mcp_program *p, const double *theta, const char *cc, 
     fputs(text, f);
     fclose(f);
     mcp_free(text);
-    snprintf(command, sizeof command, "%s -std=c99 -O1 -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Werror -shared -fPIC -o %s.so %s.c -lm", cc, path, path);
+    snprintf(command, sizeof command,
+             "%s -std=c99 -O1 -ffp-contract=off -Wall -Wextra -Wpedantic -Wshadow -Werror -shared -fPIC -o "
+             "%s.so %s.c -lm",
+             cc, path, path);
     int   status = system(command);
     void *so     = NULL;
     if (status) FAIL_("%s failed on %s.c", cc, path);
@@ -93,9 +109,12 @@ static void compare(const char *name, const char *const *lines, const char *cc, 
             for (int i = 0; i < no && !bad; i++) {
                 double got = single ? (double)out.f[i] : out.d[i], batch = s.out[(t * no + i) * LANES + b];
                 double tol = single ? 2e-4 : 1e-14, size = fmax(1.0, fabs(y[i]));
-                bad        = !(fabs(got - y[i]) <= tol * size) || !(fabs(batch - y[i]) <= (single ? 1e-4 : 1e-12) * size);
-                if (bad) FAIL_("%s, %s %s, lane %d, sample %d, %s: printed %.17g, one sample %.17g, batch %.17g", name, cc,
-                               single ? "float" : "double", b, t, mcp_program_output_name(p, i), got, y[i], batch);
+                bad = !(fabs(got - y[i]) <= tol * size) ||
+                      !(fabs(batch - y[i]) <= (single ? 1e-4 : 1e-12) * size);
+                if (bad)
+                    FAIL_("%s, %s %s, lane %d, sample %d, %s: printed %.17g, one sample %.17g, batch %.17g",
+                          name, cc, single ? "float" : "double", b, t, mcp_program_output_name(p, i), got,
+                          y[i], batch);
             }
         }
     }

@@ -35,7 +35,8 @@ CASE(texts_are_escaped)
 CASE(nan_breaks_a_line_and_never_reaches_the_file)
 {
     mcp_text out = {0};
-    double   x[] = {0, 1, 2, 3, 4}, y[] = {1, 2, NAN, 3, INFINITY}, low[] = {0, NAN, 1, 1, 1}, high[] = {2, 2, NAN, 2, 2};
+    double x[] = {0, 1, 2, 3, 4}, y[] = {1, 2, NAN, 3, INFINITY}, low[] = {0, NAN, 1, 1, 1},
+           high[] = {2, 2, NAN, 2, 2};
     mcp_plot p;
     mcp_plot_init(&p, 300, 200, NULL, NULL, NULL);
     mcp_plot_line(&p, 5, x, y, 1, MCP_C1, NULL);

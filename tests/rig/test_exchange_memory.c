@@ -1,5 +1,6 @@
-/* The k-th allocation fails, for every k, while a recording is read and played and while a plant is probed: each time
- * MCP_ERR_MEMORY with a sentence, nothing crashes, nothing leaks (under AddressSanitizer). And what a recording's numbers become. */
+/* The k-th allocation fails, for every k, while a recording is read and played and while a plant is probed:
+ * each time MCP_ERR_MEMORY with a sentence, nothing crashes, nothing leaks (under AddressSanitizer). And what
+ * a recording's numbers become. */
 #include "io/file.h"
 #include "learn/recording.h"
 #include "math/arena.h"
@@ -12,7 +13,9 @@ static void write_file(const char *header, int rows)
 {
     FILE *f = fopen(file, "w");
     fprintf(f, "%s\n", header);
-    for (int k = 0; k < rows; k++) fprintf(f, "%.17g,%.17g,%.17g\n", 0.02 * k + (k % 2 ? 0.002 : 0.0), sin(0.1 * k), k % 5 < 2 ? 0.5 : -0.25);
+    for (int k = 0; k < rows; k++)
+        fprintf(f, "%.17g,%.17g,%.17g\n", 0.02 * k + (k % 2 ? 0.002 : 0.0), sin(0.1 * k),
+                k % 5 < 2 ? 0.5 : -0.25);
     fclose(f);
 }
 
@@ -93,7 +96,8 @@ CASE(an_uneven_clock_is_resampled_to_the_line_between_samples)
     CHECK(r->resampled && r->rows == 101);
     CHECK_CLOSE(r->off, 0.002, 1e-9, 0);
     for (int k = 1; k < 100; k += 2) {
-        CHECK_CLOSE(r->measured[k], sin(0.1 * (k - 1)) + 0.02 / 0.022 * (sin(0.1 * k) - sin(0.1 * (k - 1))), 0, 1e-12);
+        CHECK_CLOSE(r->measured[k], sin(0.1 * (k - 1)) + 0.02 / 0.022 * (sin(0.1 * k) - sin(0.1 * (k - 1))),
+                    0, 1e-12);
         CHECK(r->input[k] == (k % 5 < 2 ? 0.5 : -0.25)); /* held, not mixed */
         CHECK_CLOSE(r->measured[k + 1], sin(0.1 * (k + 1)), 0, 1e-12);
     }

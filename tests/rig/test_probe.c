@@ -1,4 +1,5 @@
-/* Tests of src/plant/probe.h: noise, resolution, wraps and responses are found in data whose truth is known. */
+/* Tests of src/plant/probe.h: noise, resolution, wraps and responses are found in data whose truth is known.
+ */
 #include "plant/probe.h"
 
 #include "math/rng.h"
@@ -18,7 +19,8 @@ CASE(noise_is_found_on_top_of_a_slow_motion)
     int    inside = 0;
     for (int seed = 0; seed < 50; seed++) {
         normals((uint64_t)seed, N, e);
-        for (int k = 0; k < N; k++) y[k] = 1e-3 * e[k] + 0.05 * sin(0.15 * k) + 2e-4 * k; /* 50 times the noise */
+        for (int k = 0; k < N; k++)
+            y[k] = 1e-3 * e[k] + 0.05 * sin(0.15 * k) + 2e-4 * k; /* 50 times the noise */
         double s = mcp_noise_deviation(N, y, &error);
         CHECK(error < 0.08);
         CHECK_CLOSE(s, 1e-3, 0.25, 0);
@@ -48,7 +50,8 @@ CASE(resolution_is_found_and_not_invented)
         REQUIRE_OK(mcp_resolution(&step, N, y, err));
         CHECK_CLOSE(step, steps[s], 1e-6, 0);
     }
-    for (int k = 0; k < N; k++) y[k] = floor((0.3 + 0.02 * e[k]) / steps[3] + 0.5) * steps[3], y[k] = round(y[k] * 1e4) / 1e4;
+    for (int k = 0; k < N; k++)
+        y[k] = floor((0.3 + 0.02 * e[k]) / steps[3] + 0.5) * steps[3], y[k] = round(y[k] * 1e4) / 1e4;
     REQUIRE_OK(mcp_resolution(&step, N, y, err)); /* an encoder printed with four digits */
     CHECK_CLOSE(step, steps[3], 0.02, 0);
     for (int k = 0; k < N; k++) y[k] = 1.25;
@@ -71,7 +74,8 @@ CASE(turns_are_counted_and_taken_out)
 
 static mcp_task *sprung(const char *measured, const char *inputs, const char *plant)
 {
-    return bench_task((bench_parts){.measured = measured, .inputs = inputs, .plant = plant, .start = "{std: 0.02}"});
+    return bench_task(
+        (bench_parts){.measured = measured, .inputs = inputs, .plant = plant, .start = "{std: 0.02}"});
 }
 
 static void run_probe(mcp_probe *p, mcp_task *task, double seconds, uint64_t seed)
@@ -82,7 +86,9 @@ static void run_probe(mcp_probe *p, mcp_task *task, double seconds, uint64_t see
     mcp_probe_settings_default(&s);
     s.seed = seed;
     task->trial = seconds;
-    if (mcp_system_create(&system, task, &why) != MCP_OK || mcp_probe_run(p, system, &s, NULL, NULL, &why) != MCP_OK) FAIL_("%s", why.text);
+    if (mcp_system_create(&system, task, &why) != MCP_OK ||
+        mcp_probe_run(p, system, &s, NULL, NULL, &why) != MCP_OK)
+        FAIL_("%s", why.text);
     mcp_system_free(system);
     mcp_task_free(task);
 }
@@ -93,7 +99,10 @@ CASE(gain_and_delay_of_a_spring_are_found)
     for (int delay = 0; delay < 6; delay++) {
         char inputs[64];
         snprintf(inputs, sizeof inputs, "{u: {limit: 2, delay: %d}}", delay);
-        run_probe(&p, sprung("{q: {noise: 2e-4, resolution: 1e-4}}", inputs, "{ode: {v: '-1.5*u - 40*q - 0.5*v'}}"), 20.0, 5);
+        run_probe(&p,
+                  sprung("{q: {noise: 2e-4, resolution: 1e-4}}", inputs,
+                         "{ode: {v: '-1.5*u - 40*q - 0.5*v'}}"),
+                  20.0, 5);
         CHECK(p.response[0][0].found && p.response[0][0].delay_sure);
         CHECK(p.response[0][0].order == 2);
         CHECK(p.response[0][0].delay == delay);
@@ -108,7 +117,8 @@ CASE(gain_and_delay_of_a_spring_are_found)
 CASE(a_measured_velocity_tells_the_gain_too)
 {
     static mcp_probe p;
-    run_probe(&p, sprung("{q: 1e-3, v: {noise: 5e-3, delay: 2}}", NULL, "{ode: {v: '3*u - 40*q - 0.5*v'}}"), 20.0, 2);
+    run_probe(&p, sprung("{q: 1e-3, v: {noise: 5e-3, delay: 2}}", NULL, "{ode: {v: '3*u - 40*q - 0.5*v'}}"),
+              20.0, 2);
     CHECK(p.response[0][1].found && p.response[0][1].order == 1);
     CHECK(p.response[0][1].delay == 2);
     CHECK_CLOSE(p.response[0][1].gain, 3.0, 0.05, 0);
@@ -130,7 +140,8 @@ CASE(a_weak_answer_has_the_right_sign_or_none)
     static mcp_probe p;
     int              found = 0, wrong = 0, early = 0;
     for (uint64_t seed = 0; seed < 40; seed++) {
-        run_probe(&p, sprung("{q: 3e-3}", "{u: {limit: 2, delay: 1}}", "{ode: {v: '1.5*u - 4*q - 0.1*v'}}"), 20.0, seed);
+        run_probe(&p, sprung("{q: 3e-3}", "{u: {limit: 2, delay: 1}}", "{ode: {v: '1.5*u - 4*q - 0.1*v'}}"),
+                  20.0, seed);
         found += p.response[0][0].found;
         wrong += p.response[0][0].found && !(p.response[0][0].gain > 0.0);
         early += p.response[0][0].delay_sure && p.response[0][0].delay != 1;
@@ -143,7 +154,10 @@ CASE(a_weak_answer_has_the_right_sign_or_none)
 CASE(limits_end_a_probe_and_what_was_seen_is_told)
 {
     static mcp_probe p;
-    bench_parts      parts = {.measured = "{q: 1e-4}", .start = "{std: 0}", .plant = "{ode: {v: 'u'}}", .more = "limits: {far: abs(q) > 1e-3}\n"};
+    bench_parts parts = {.measured = "{q: 1e-4}",
+                         .start = "{std: 0}",
+                         .plant = "{ode: {v: 'u'}}",
+                         .more = "limits: {far: abs(q) > 1e-3}\n"};
     mcp_task        *task = bench_task(parts);
     run_probe(&p, task, 20.0, 1);
     CHECK(p.ended);

@@ -1,4 +1,5 @@
-/* fixture.h - a small two-coordinate system with made-up GP data, in which tests exchange one part at a time. */
+/* fixture.h - a small two-coordinate system with made-up GP data, in which tests exchange one part at a time.
+ */
 #ifndef FIXTURE_H
 #define FIXTURE_H
 
@@ -30,18 +31,20 @@ static const char *part(const char *given, const char *usual)
 
 static char *fixture_text(const parts *p, int steps)
 {
-    return mcp_sprintf("name: fixture\nrate: 20\ntrial: %.17g\n%s\n"
-                       "inputs: %s\nmeasured: %s\nobserver: %s\n"
-                       "model:\n%s\n  kernel: %s\n"
-                       "policy: %s\ncost: %s\nstart: %s\n",
-                       steps / 20.0,
-                       part(p->more, "state: [p, dp, theta, dtheta]\nplant: {ode: {dp: u, dtheta: -sin(theta) - u}}"),
-                       part(p->inputs, "{u: {limit: 3}}"), part(p->measured, "{p: {noise: 0.01}, theta: {noise: 0.02}}"),
-                       part(p->observer, "{type: difference, lowpass: 0.5}"),
-                       part(p->model_more, "  velocities: {p: dp, theta: dtheta}\n  features: [p, dp, dtheta, sin(theta), cos(theta), u]"),
-                       part(p->kernel, "se"), part(p->policy, "3*tanh(rbf(5, p, dp, dtheta, cos(theta), sin(theta))/3)"),
-                       part(p->cost, "1 - exp(-((abs(theta) - pi)/3)^2 - p^2)"),
-                       part(p->start, "{mean: [0.1, 0, 0.4, -0.2], std: 0.1}"));
+    return mcp_sprintf(
+        "name: fixture\nrate: 20\ntrial: %.17g\n%s\n"
+        "inputs: %s\nmeasured: %s\nobserver: %s\n"
+        "model:\n%s\n  kernel: %s\n"
+        "policy: %s\ncost: %s\nstart: %s\n",
+        steps / 20.0,
+        part(p->more, "state: [p, dp, theta, dtheta]\nplant: {ode: {dp: u, dtheta: -sin(theta) - u}}"),
+        part(p->inputs, "{u: {limit: 3}}"), part(p->measured, "{p: {noise: 0.01}, theta: {noise: 0.02}}"),
+        part(p->observer, "{type: difference, lowpass: 0.5}"),
+        part(p->model_more,
+             "  velocities: {p: dp, theta: dtheta}\n  features: [p, dp, dtheta, sin(theta), cos(theta), u]"),
+        part(p->kernel, "se"), part(p->policy, "3*tanh(rbf(5, p, dp, dtheta, cos(theta), sin(theta))/3)"),
+        part(p->cost, "1 - exp(-((abs(theta) - pi)/3)^2 - p^2)"),
+        part(p->start, "{mean: [0.1, 0, 0.4, -0.2], std: 0.1}"));
 }
 
 /* Random states and inputs, their features, and smooth targets of them. */
@@ -49,13 +52,17 @@ static mcp_status fixture_gp(fixture *f, int g, int n, mcp_error *err)
 {
     const mcp_system *s = f->system;
     mcp_rand          r = mcp_rand_make(7, (uint32_t)g, 0, MCP_RNG_OTHER);
-    size_t            nf = (size_t)s->nf, work = mcp_program_work(s->features), mem = (size_t)mcp_program_memory(s->features);
+    size_t nf = (size_t)s->nf, work = mcp_program_work(s->features),
+           mem = (size_t)mcp_program_memory(s->features);
     int               K = mcp_kernel_params(s->kernel[g]);
-    double           *X = mcp_calloc((size_t)n * (nf + 1) + work + mem + nf + (size_t)(s->ngp + K) + 2 * MCP_MAX_STATE, sizeof *X);
-    double           *y = X + (size_t)n * nf, *w = y + n, *m = w + work, *out = m + mem, *hyper = out + nf + s->ngp, *in = hyper + K + 1;
+    double *X = mcp_calloc((size_t)n * (nf + 1) + work + mem + nf + (size_t)(s->ngp + K) + 2 * MCP_MAX_STATE,
+                           sizeof *X);
+    double *y = X + (size_t)n * nf, *w = y + n, *m = w + work, *out = m + mem, *hyper = out + nf + s->ngp,
+           *in = hyper + K + 1;
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < s->nx; k++) in[k] = 3.0 * mcp_rand_uniform(&r) - 1.5;
-        for (int k = 0; k < s->nu; k++) in[s->nx + k] = s->task->input[k].limit * (2.0 * mcp_rand_uniform(&r) - 1.0);
+        for (int k = 0; k < s->nu; k++)
+            in[s->nx + k] = s->task->input[k].limit * (2.0 * mcp_rand_uniform(&r) - 1.0);
         mcp_program_step(s->features, NULL, 1, in, m, out, w);
         memcpy(X + (size_t)i * nf, out, nf * sizeof *X);
         double sum = 0.3 * g;
@@ -84,7 +91,8 @@ static mcp_status fixture_make(fixture *f, const parts *p, int steps, int data, 
     f->theta = mcp_calloc((size_t)f->params + 1, sizeof *f->theta);
     for (int g = 0; g < f->system->ngp && st == MCP_OK; g++) {
         st = fixture_gp(f, g, data, err);
-        if (st == MCP_OK) st = mcp_posterior_create(&f->posterior[g], f->gp[g], &exact, mcp_isa_level(), NULL, err);
+        if (st == MCP_OK)
+            st = mcp_posterior_create(&f->posterior[g], f->gp[g], &exact, mcp_isa_level(), NULL, err);
     }
     if (st == MCP_OK) st = mcp_policy_draw(f->system, NULL, 0, 3, 1, 0, f->theta, err);
     return st;

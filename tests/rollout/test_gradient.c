@@ -1,5 +1,5 @@
-/* test_gradient.c - the adjoint against central differences through whole rollouts: every observer, kernel, policy, delay,
- * start distribution and kind of transition. Every learnable parameter is moved. */
+/* test_gradient.c - the adjoint against central differences through whole rollouts: every observer, kernel,
+ * policy, delay, start distribution and kind of transition. Every learnable parameter is moved. */
 #include "fixture.h"
 
 typedef struct {
@@ -7,9 +7,15 @@ typedef struct {
     double dropout;
 } options;
 
-static double J_of(mcp_rollout *r, const fixture *f, const options *o, const double *theta, double *gradient, mcp_error *err)
+static double J_of(mcp_rollout *r, const fixture *f, const options *o, const double *theta, double *gradient,
+                   mcp_error *err)
 {
-    mcp_stream_noise   stream = {.system = f->system, .seed = 5, .trial = 2, .step = 9, .dropout = o->dropout, .antithetic = o->antithetic};
+    mcp_stream_noise stream = {.system = f->system,
+                               .seed = 5,
+                               .trial = 2,
+                               .step = 9,
+                               .dropout = o->dropout,
+                               .antithetic = o->antithetic};
     mcp_noise          noise = mcp_noise_from_stream(&stream);
     mcp_rollout_result result = {.gradient = gradient};
     if (mcp_rollout_run(r, theta, o->dropout, &noise, &result, err) != MCP_OK) return NAN;
@@ -20,7 +26,8 @@ static void compare(const char *what, const fixture *f, mcp_rollout *r, const op
 {
     const double h = 2e-5;
     mcp_error    err = {MCP_OK, ""};
-    double      *g = mcp_calloc(2 * (size_t)f->params + 1, sizeof *g), *theta = g + f->params, largest = 0.0, worst = 0.0;
+    double *g = mcp_calloc(2 * (size_t)f->params + 1, sizeof *g), *theta = g + f->params, largest = 0.0,
+           worst = 0.0;
     int          at = -1;
     memcpy(theta, f->theta, (size_t)f->params * sizeof *theta);
     if (!isfinite(J_of(r, f, o, theta, g, &err))) {
@@ -39,8 +46,10 @@ static void compare(const char *what, const fixture *f, mcp_rollout *r, const op
         double e = fabs((up - down) / (2.0 * h) - g[i]);
         if (!(e <= worst)) worst = e, at = i;
     }
-    if (!(largest > 1e-5)) FAIL_("%s: the gradient is nothing (largest %g): this shows nothing", what, largest);
-    if (!(worst <= 2e-7 * fmax(1.0, largest))) FAIL_("%s: parameter %d off by %g, largest entry %g", what, at, worst, largest);
+    if (!(largest > 1e-5))
+        FAIL_("%s: the gradient is nothing (largest %g): this shows nothing", what, largest);
+    if (!(worst <= 2e-7 * fmax(1.0, largest)))
+        FAIL_("%s: parameter %d off by %g, largest entry %g", what, at, worst, largest);
     mcp_free(g);
 }
 
@@ -50,7 +59,10 @@ static void check(const char *what, const parts *p, const options *o)
     mcp_rollout         *r = NULL;
     mcp_error            err = {MCP_OK, ""};
     const int            steps = o->steps ? o->steps : 7;
-    mcp_rollout_settings set = {.particles = 13, .steps = steps, .true_state = o->true_state, .noisy = o->noisy};
+    mcp_rollout_settings set = {.particles = 13,
+                                .steps = steps,
+                                .true_state = o->true_state,
+                                .noisy = o->noisy};
     mcp_status           st = fixture_make(&f, p, steps < 3 ? 3 : steps, 20, &err);
     if (st == MCP_OK) st = mcp_rollout_create(&r, f.system, f.posterior, &set, NULL, &err);
     if (st != MCP_OK) FAIL_("%s: %s", what, err.text);
@@ -75,21 +87,32 @@ CASE(observers_have_the_right_adjoint)
         "{type: kalman, drive: {p: 20, theta: 50}, acceleration: yes}",
         "{type: kalman, drive: 20, acceleration: yes, steady: yes}",
         "{type: kalman, gains: {p: [0.62, 6.1], theta: [0.5, 4]}}",
-        ("{type: custom, memory: {a: {start: y_p, next: a + 0.5*(y_p - a) + 0.01*last_u}, b: {start: 0, next: dtheta}}, "
+        ("{type: custom, memory: {a: {start: y_p, next: a + 0.5*(y_p - a) + 0.01*last_u}, b: {start: 0, "
+         "next: dtheta}}, "
          "output: {p: a, dp: (y_p - a)/Ts, dtheta: 0.6*b + 0.4*(y_theta - prev(y_theta))/Ts}}"),
     };
-    for (size_t i = 0; i < sizeof observer / sizeof *observer; i++) GRADIENT(observer[i], USUAL, .observer = observer[i]);
-    GRADIENT("none, full state", USUAL, .observer = "none", .measured = "{p: 0.01, dp: 0.1, theta: 0.01, dtheta: 0.1}");
+    for (size_t i = 0; i < sizeof observer / sizeof *observer; i++)
+        GRADIENT(observer[i], USUAL, .observer = observer[i]);
+    GRADIENT("none, full state", USUAL, .observer = "none",
+             .measured = "{p: 0.01, dp: 0.1, theta: 0.01, dtheta: 0.1}");
     GRADIENT("mc-pilco", WITH(.dropout = 0.25, .true_state = 1), .observer = NULL);
     GRADIENT("wrapping angle sensor", USUAL, .measured = "{p: 0.01, theta: {noise: 0.01, wraps: yes}}");
 }
 
 CASE(kernels_have_the_right_adjoint)
 {
-    static const char *kernel[] = {"se", "se + mp(2)", "pi(sin(theta), u*cos(theta), dtheta^2*sin(theta)) + se", "matern52", "matern32", "rq",
-                                   "se*linear(u, sin(theta))", "se(p, dp)*matern52(dtheta, u) + linear(u)"};
-    for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++) GRADIENT(kernel[i], USUAL, .kernel = kernel[i]);
-    GRADIENT("one kernel each", USUAL, .kernel = "{dp: se + linear(u), dtheta: \"pi(sin(theta), u*cos(theta)) + se\"}");
+    static const char *kernel[] = {"se",
+                                   "se + mp(2)",
+                                   "pi(sin(theta), u*cos(theta), dtheta^2*sin(theta)) + se",
+                                   "matern52",
+                                   "matern32",
+                                   "rq",
+                                   "se*linear(u, sin(theta))",
+                                   "se(p, dp)*matern52(dtheta, u) + linear(u)"};
+    for (size_t i = 0; i < sizeof kernel / sizeof *kernel; i++)
+        GRADIENT(kernel[i], USUAL, .kernel = kernel[i]);
+    GRADIENT("one kernel each", USUAL,
+             .kernel = "{dp: se + linear(u), dtheta: \"pi(sin(theta), u*cos(theta)) + se\"}");
 }
 
 CASE(policies_have_the_right_adjoint)
@@ -101,12 +124,14 @@ CASE(policies_have_the_right_adjoint)
         "3*tanh(rbf(3, p, dp) + param(k, 0.2)*prev(theta))",
         "1.5*rbf(4, p, dp, theta, dtheta)",
     };
-    for (size_t i = 0; i < sizeof policy / sizeof *policy; i++) GRADIENT(policy[i], USUAL, .policy = policy[i]);
+    for (size_t i = 0; i < sizeof policy / sizeof *policy; i++)
+        GRADIENT(policy[i], USUAL, .policy = policy[i]);
 }
 
 CASE(delays_slew_and_resolution_have_the_right_adjoint)
 {
-    GRADIENT("sensor delay", USUAL, .measured = "{p: {noise: 0.01, delay: 2}, theta: {noise: 0.02, delay: 1}}");
+    GRADIENT("sensor delay", USUAL,
+             .measured = "{p: {noise: 0.01, delay: 2}, theta: {noise: 0.02, delay: 1}}");
     GRADIENT("quantised sensor", USUAL, .measured = "{p: {resolution: 0.02}, theta: {noise: 0.02}}");
     GRADIENT("actuator delay", USUAL, .inputs = "{u: {limit: 3, delay: 2}}");
     GRADIENT("slew limit", USUAL, .inputs = "{u: {limit: 3, slew: 2.7}}");
@@ -118,9 +143,11 @@ static const parts plate = {
     .more = "state: [x, v, th, w]\nplant: {ode: {v: 5*sin(th), th: 0, w: u}}\noptimise: {}",
     .inputs = "{u: {limit: 0.5}, a: {limit: 1, delay: 1}}",
     .measured = "{x: 0.01, w: 0.01}",
-    .model_more = "  velocities: {x: v}\n  changes: [w]\n  known: {th: \"clamp(th + 0.2*u + 0.1*a, -0.6, 0.6)\"}\n"
-                  "  features: [x, v, w, sin(th), (th - prev(th))/Ts, u, a]",
-    .policy = "{u: \"0.5*tanh(rbf(4, x, v, th, prev(th), w)[1])\", a: \"tanh(rbf(4, x, v, th, prev(th), w)[2])\"}",
+    .model_more =
+        "  velocities: {x: v}\n  changes: [w]\n  known: {th: \"clamp(th + 0.2*u + 0.1*a, -0.6, 0.6)\"}\n"
+        "  features: [x, v, w, sin(th), (th - prev(th))/Ts, u, a]",
+    .policy =
+        "{u: \"0.5*tanh(rbf(4, x, v, th, prev(th), w)[1])\", a: \"tanh(rbf(4, x, v, th, prev(th), w)[2])\"}",
     .cost = "1 - exp(-x^2 - th^2 - 0.3*w^2)",
     .start = "{low: [-0.5, 0, -0.1, -0.2], high: [0.5, 0, 0.1, 0.2]}",
 };
@@ -136,12 +163,16 @@ CASE(known_transitions_and_plain_changes_have_the_right_adjoint)
 
 CASE(prior_mean_noise_and_starts_have_the_right_adjoint)
 {
-    GRADIENT("prior mean", USUAL, .model_more = "  velocities: {p: dp, theta: dtheta}\n  prior_mean: {dtheta: Ts*(u - sin(theta))}\n  features: [p, dp, dtheta, sin(theta), cos(theta), u]");
+    GRADIENT("prior mean", USUAL,
+             .model_more = "  velocities: {p: dp, theta: dtheta}\n  prior_mean: {dtheta: Ts*(u - "
+                           "sin(theta))}\n  features: [p, dp, dtheta, sin(theta), cos(theta), u]");
     GRADIENT("noisy variance", WITH(.noisy = 1, .dropout = 0.25), .observer = NULL);
     GRADIENT("no dropout", WITH(.dropout = 0.0), .observer = NULL);
     GRADIENT("one step", WITH(.steps = 1), .observer = NULL);
     GRADIENT("uniform start", USUAL, .start = "{low: [-0.3, 0, -1, 0], high: [0.3, 0.1, 1, 0]}");
-    GRADIENT("mixture start", USUAL, .start = "{mixture: [{weight: 1, mean: [0, 0, 0, 0], std: 0.05}, {weight: 2, mean: [0.2, 0, 1, 0], std: 0.1}]}");
+    GRADIENT("mixture start", USUAL,
+             .start = "{mixture: [{weight: 1, mean: [0, 0, 0, 0], std: 0.05}, {weight: 2, mean: [0.2, 0, 1, "
+                      "0], std: 0.1}]}");
     GRADIENT("antithetic", WITH(.antithetic = 1, .dropout = 0.25), .observer = NULL);
 }
 

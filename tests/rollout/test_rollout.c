@@ -1,4 +1,5 @@
-/* test_rollout.c - the particle simulation as a whole: same bits for any threads and blocks, statistics, clip, bad input. */
+/* test_rollout.c - the particle simulation as a whole: same bits for any threads and blocks, statistics,
+ * clip, bad input. */
 #include "fixture.h"
 
 enum { STEPS = 9, PARTICLES = 403 };
@@ -17,21 +18,30 @@ static void outcome_free(outcome *o)
     mcp_free(o->inputs);
 }
 
-static mcp_status simulate(const fixture *f, mcp_rollout_settings set, int threads, double dropout, outcome *o, mcp_error *err)
+static mcp_status simulate(const fixture *f, mcp_rollout_settings set, int threads, double dropout,
+                           outcome *o, mcp_error *err)
 {
     mcp_pool    *pool = NULL;
     mcp_rollout *r = NULL;
     size_t       rows = (size_t)(set.steps + 1) * (size_t)set.particles;
     mcp_status   st = threads > 1 ? mcp_pool_create(&pool, threads, err) : MCP_OK;
-    *o = (outcome){.gradient = mcp_calloc((size_t)f->params, sizeof(double)), .particle_cost = mcp_calloc((size_t)set.particles, sizeof(double)),
-                   .states = mcp_calloc(rows * 4, sizeof(double)), .observed = mcp_calloc(rows * 4, sizeof(double)),
+    *o = (outcome){.gradient = mcp_calloc((size_t)f->params, sizeof(double)),
+                   .particle_cost = mcp_calloc((size_t)set.particles, sizeof(double)),
+                   .states = mcp_calloc(rows * 4, sizeof(double)),
+                   .observed = mcp_calloc(rows * 4, sizeof(double)),
                    .inputs = mcp_calloc(rows, sizeof(double))};
     if (st == MCP_OK) st = mcp_rollout_create(&r, f->system, f->posterior, &set, pool, err);
     if (st == MCP_OK) {
-        mcp_stream_noise   stream = {.system = f->system, .seed = 11, .trial = 1, .step = 3, .dropout = dropout};
+        mcp_stream_noise stream = {
+            .system = f->system, .seed = 11, .trial = 1, .step = 3, .dropout = dropout};
         mcp_noise          noise = mcp_noise_from_stream(&stream);
-        mcp_rollout_result result = {.gradient = o->gradient, .step_mean = o->step_mean, .step_std = o->step_std,
-                                     .particle_cost = o->particle_cost, .states = o->states, .observed = o->observed, .inputs = o->inputs};
+        mcp_rollout_result result = {.gradient = o->gradient,
+                                     .step_mean = o->step_mean,
+                                     .step_std = o->step_std,
+                                     .particle_cost = o->particle_cost,
+                                     .states = o->states,
+                                     .observed = o->observed,
+                                     .inputs = o->inputs};
         st = mcp_rollout_run(r, f->theta, dropout, &noise, &result, err);
         o->J = result.J;
         o->J_std = result.J_std;
@@ -43,7 +53,9 @@ static mcp_status simulate(const fixture *f, mcp_rollout_settings set, int threa
 
 CASE(threads_and_blocks_do_not_change_a_bit)
 {
-    static const struct { int threads, block; } ways[] = {{1, 16}, {1, 40}, {1, 400}, {2, 16}, {2, 40}, {3, 40}, {3, 0}, {2, 400}};
+    static const struct {
+        int threads, block;
+    } ways[] = {{1, 16}, {1, 40}, {1, 400}, {2, 16}, {2, 40}, {3, 40}, {3, 0}, {2, 400}};
     const parts          p = {.kernel = "se + linear(u)"};
     fixture              f = {0};
     outcome              first, other;
@@ -145,7 +157,8 @@ CASE(noisy_sampling_spreads_the_particles_more)
     set.noisy = 1;
     REQUIRE_OK(simulate(&f, set, 1, 0.0, &b, err));
     double extra = 0.0;
-    for (int m = 0; m < 200; m++) extra += fabs(b.states[(200 + m) * 4 + 1] - a.states[(200 + m) * 4 + 1]) / 200.0;
+    for (int m = 0; m < 200; m++)
+        extra += fabs(b.states[(200 + m) * 4 + 1] - a.states[(200 + m) * 4 + 1]) / 200.0;
     CHECK(extra > 1e-4);
     outcome_free(&a);
     outcome_free(&b);
@@ -182,8 +195,12 @@ CASE(adjoint_clip_acts_only_on_long_adjoints)
 CASE(impossible_sizes_are_refused_with_a_sentence)
 {
     static const mcp_rollout_settings bad[] = {
-        {.particles = 0, .steps = 5},       {.particles = -3, .steps = 5},           {.particles = 2000000000, .steps = 5},
-        {.particles = 10, .steps = 0},      {.particles = 10, .steps = 100000000},   {.particles = 10, .steps = 5, .block = -1},
+        {.particles = 0, .steps = 5},
+        {.particles = -3, .steps = 5},
+        {.particles = 2000000000, .steps = 5},
+        {.particles = 10, .steps = 0},
+        {.particles = 10, .steps = 100000000},
+        {.particles = 10, .steps = 5, .block = -1},
         {.particles = 10, .steps = 5, .adjoint_clip = NAN},
     };
     const parts p = {.observer = NULL};

@@ -1,11 +1,12 @@
-/* test_single.c - basis functions in single precision: the same J and gradient but for rounding, for any number of bases, features
- * and outputs; the adjoint of what is computed; and the same bits for any threads and blocks. */
+/* test_single.c - basis functions in single precision: the same J and gradient but for rounding, for any
+ * number of bases, features and outputs; the adjoint of what is computed; and the same bits for any threads
+ * and blocks. */
 #include "fixture.h"
 
 enum { STEPS = 9 };
 
-static mcp_status run(const fixture *f, int particles, int single, int threads, int block, double dropout, const double *theta, double *J,
-                      double *gradient, mcp_error *err)
+static mcp_status run(const fixture *f, int particles, int single, int threads, int block, double dropout,
+                      const double *theta, double *J, double *gradient, mcp_error *err)
 {
     mcp_rollout_settings set = {.particles = particles, .steps = STEPS, .single = single, .block = block};
     mcp_stream_noise     stream = {.system = f->system, .seed = 3, .trial = 1, .step = 2, .dropout = dropout};
@@ -29,13 +30,15 @@ static double largest(const double *g, const double *without, int n)
     return most;
 }
 
-/* One basis, one feature; bases that do not fill a vector; as many as the tape's row; more features than registers; two outputs. */
+/* One basis, one feature; bases that do not fill a vector; as many as the tape's row; more features than
+ * registers; two outputs. */
 static const char *const policies[] = {
     "3*tanh(rbf(1, theta)/3)",
     "3*tanh(rbf(5, p, dp, dtheta, cos(theta), sin(theta))/3)",
     "3*tanh(rbf(16, p, dp, theta)/3)",
     "3*tanh(rbf(267, p, dp, dtheta, cos(theta), sin(theta))/3)",
-    "3*tanh(rbf(21, p, dp, dtheta, cos(theta), sin(theta), p*theta, sin(2*theta), p*dp, cos(2*theta), dp*dtheta)/3)",
+    "3*tanh(rbf(21, p, dp, dtheta, cos(theta), sin(theta), p*theta, sin(2*theta), p*dp, cos(2*theta), "
+    "dp*dtheta)/3)",
     "3*tanh((rbf(11, p, theta)[1] + 0.5*p*rbf(11, p, theta)[2])/3)",
 };
 
@@ -54,14 +57,15 @@ CASE(single_gives_the_double_numbers_but_for_rounding)
             CHECK(memcmp(g, h, (size_t)f.params * sizeof *g) != 0); /* it was single precision */
             CHECK_CLOSE(J[1], J[0], 1e-6, 0.0);
             if (!(largest(g, h, f.params) <= 1e-5 * largest(g, NULL, f.params)))
-                FAIL_("%s: off by %g, largest entry %g", policies[i], largest(g, h, f.params), largest(g, NULL, f.params));
+                FAIL_("%s: off by %g, largest entry %g", policies[i], largest(g, h, f.params),
+                      largest(g, NULL, f.params));
             mcp_free(g);
             fixture_free(&f);
         }
 }
 
-/* J carries about 1e-7 of rounding: over differences of 1e-2 that is 1e-5 of slope. So wide a step needs the rule of four points,
- * whose own error is of the fourth power. */
+/* J carries about 1e-7 of rounding: over differences of 1e-2 that is 1e-5 of slope. So wide a step needs the
+ * rule of four points, whose own error is of the fourth power. */
 CASE(single_adjoint_matches_central_differences)
 {
     const double step = 1e-2;
@@ -84,7 +88,8 @@ CASE(single_adjoint_matches_central_differences)
             worst = fmax(worst, fabs((8.0 * (J[2] - J[1]) - (J[3] - J[0])) / (12.0 * step) - g[k]));
         }
         CHECK(largest(g, NULL, f.params) > 1e-5);
-        if (!(worst <= 1e-4 * fmax(1.0, largest(g, NULL, f.params)))) FAIL_("%s: off by %g", policies[i], worst);
+        if (!(worst <= 1e-4 * fmax(1.0, largest(g, NULL, f.params))))
+            FAIL_("%s: off by %g", policies[i], worst);
         mcp_free(g);
         fixture_free(&f);
     }
@@ -92,7 +97,9 @@ CASE(single_adjoint_matches_central_differences)
 
 CASE(threads_and_blocks_do_not_change_a_bit_of_single_either)
 {
-    static const struct { int threads, block; } ways[] = {{1, 16}, {1, 40}, {1, 400}, {2, 16}, {2, 40}, {3, 0}};
+    static const struct {
+        int threads, block;
+    } ways[] = {{1, 16}, {1, 40}, {1, 400}, {2, 16}, {2, 40}, {3, 0}};
     const parts p = {.policy = policies[1]};
     fixture     f = {0};
     double      J, other;

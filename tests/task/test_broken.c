@@ -1,11 +1,11 @@
-/* test_broken.c - every file of tests/data/broken gets the message in its first line ("# expect: LINE:COLUMN: text"), or in
- * the .txt beside it when it has no line to spare. */
+/* test_broken.c - every file of tests/data/broken gets the message in its first line ("# expect: LINE:COLUMN:
+ * text"), or in the .txt beside it when it has no line to spare. */
 #include "test.h"
 
 #include <dirent.h>
 
 #include "control/system.h"
-#include "task/task.h"
+#include "task/task_data.h"
 
 static const char *const folder = TEST_SOURCE_DIR "/tests/data/broken";
 

@@ -1,8 +1,8 @@
-/* test_guide.c - the YAML pieces of docs/your-own-robot.md, put together, are examples/reaction-wheel.yaml; the minimal file of
- * docs/task-file.md loads. */
+/* test_guide.c - the YAML pieces of docs/your-own-robot.md, put together, are examples/reaction-wheel.yaml;
+ * the minimal file of docs/task-file.md loads. */
 #include "test.h"
 
-#include "task/task.h"
+#include "task/task_data.h"
 
 enum { ROOM = 1 << 16 };
 

@@ -1,7 +1,7 @@
 /* test_help.c - docs/task-file.md is what the tables say. Run with --write to renew it. */
 #include "test.h"
 
-#include "task/task.h"
+#include "task/task_data.h"
 
 static const char *const page = TEST_SOURCE_DIR "/docs/task-file.md";
 
@@ -20,7 +20,8 @@ CASE(task_file_reference_is_up_to_date)
     char *text = NULL;
     REQUIRE_OK(mcp_task_help(&text, err));
     if (strcmp(text, read_page()))
-        FAIL_("docs/task-file.md differs from the tables; renew it: this program with --write, or mcpilco help task");
+        FAIL_("docs/task-file.md differs from the tables; renew it: this program with --write, or mcpilco "
+              "help task");
     mcp_task_text_free(text);
 }
 

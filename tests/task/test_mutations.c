@@ -1,10 +1,11 @@
-/* test_mutations.c - thousands of damaged task files: each is refused with a sentence or read, never a crash, never a task
- * beside an error. Meant to be run under AddressSanitizer as well. The damage is drawn from a fixed seed. */
+/* test_mutations.c - thousands of damaged task files: each is refused with a sentence or read, never a crash,
+ * never a task beside an error. Meant to be run under AddressSanitizer as well. The damage is drawn from a
+ * fixed seed. */
 #include "test.h"
 
 #include <dirent.h>
 
-#include "task/task.h"
+#include "task/task_data.h"
 
 enum { ROOM = 1 << 16 };
 
@@ -18,10 +19,11 @@ static size_t draw(size_t n) /* 0 .. n-1 */
     return n ? (size_t)(seed % n) : 0;
 }
 
-static const char *const pieces[] = {"[",   "]",   "{",     "}",    ": ",     "\n",    "  ",   "- ", "\"",       "'",
-                                     "|\n", ">\n", "&a ",   "*a",   "!!str ", "---\n", "#",    "\t", "1e999",    "nan",
-                                     "-1",  "0",   "rbf(",  "))))", "prev(",  "pi",    "<<: ", "? ", "\xc3\xa9", "\xff",
-                                     "^",   "1e",  "se + ", "=",    "%",      "@",     ","};
+static const char *const pieces[] = {"[",     "]",  "{",     "}",   ": ",       "\n",   "  ",     "- ",
+                                     "\"",    "'",  "|\n",   ">\n", "&a ",      "*a",   "!!str ", "---\n",
+                                     "#",     "\t", "1e999", "nan", "-1",       "0",    "rbf(",   "))))",
+                                     "prev(", "pi", "<<: ",  "? ",  "\xc3\xa9", "\xff", "^",      "1e",
+                                     "se + ", "=",  "%",     "@",   ","};
 
 static void damage(char *text, size_t *length)
 {
@@ -84,7 +86,8 @@ static void mutate(const char *path, int rounds, int *read, int *refused)
             ++*read;
         } else {
             CHECK(t == NULL && st == MCP_ERR_TASK);
-            if (strncmp(e.text, "damaged.yaml:", 13) && strncmp(e.text, "default", 7)) FAIL_("no place: %s", e.text);
+            if (strncmp(e.text, "damaged.yaml:", 13) && strncmp(e.text, "default", 7))
+                FAIL_("no place: %s", e.text);
             ++*refused;
         }
         mcp_task_free(t);

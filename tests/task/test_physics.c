@@ -1,10 +1,10 @@
-/* test_physics.c - the equations of motion in the shipped tasks: along the motion the energy changes by exactly the power that
- * motors bring in and friction takes out. A wrong sign, factor or missing term breaks the balance. Energies are written here
- * from the bodies, not from the tasks' equations. */
+/* test_physics.c - the equations of motion in the shipped tasks: along the motion the energy changes by
+ * exactly the power that motors bring in and friction takes out. A wrong sign, factor or missing term breaks
+ * the balance. Energies are written here from the bodies, not from the tasks' equations. */
 #include "test.h"
 
 #include "math/arena.h"
-#include "task/task.h"
+#include "task/task_data.h"
 
 typedef struct {
     mcp_task    *task;
@@ -43,11 +43,13 @@ static mcp_status open_plant(plant *p, const char *file, mcp_error *err)
             if (!strcmp(t->plant.ode.item[k].name, t->state[i])) {
                 char name[48];
                 snprintf(name, sizeof name, "slope_%d", i);
-                st = mcp_builder_output(b, name, t->plant.ode.item[k].expr.text, t->plant.ode.item[k].expr.at, err);
+                st = mcp_builder_output(b, name, t->plant.ode.item[k].expr.text, t->plant.ode.item[k].expr.at,
+                                        err);
             }
     if (st == MCP_OK) st = mcp_builder_finish(b, &p->slope, err);
     mcp_builder_free(b);
-    if (st == MCP_OK && !(p->work = mcp_calloc(mcp_program_work(p->slope) + 1, sizeof(double)))) st = MCP_ERR_MEMORY;
+    if (st == MCP_OK && !(p->work = mcp_calloc(mcp_program_work(p->slope) + 1, sizeof(double))))
+        st = MCP_ERR_MEMORY;
     return st;
 }
 
@@ -93,7 +95,8 @@ static double cartpole_power(const double *x, double u)
     return (u - 0.1 * x[1]) * x[1];
 }
 
-/* Arm and rotor turn about the vertical; the rod is summed over its points at r: along the arm's tangent, and up. */
+/* Arm and rotor turn about the vertical; the rod is summed over its points at r: along the arm's tangent, and
+ * up. */
 static double furuta_energy(const double *x)
 {
     double th = x[1], al = x[2], w = x[3], m = 0.024, L = 0.129, Lr = 0.085, rod = 0.0;
@@ -114,7 +117,8 @@ static double furuta_power(const double *x, double u)
 static double wheel_energy(const double *x)
 {
     double spin = x[1] + x[3], rod = 0.2 * 0.04 / 3.0, wheel = 0.3 * 0.04;
-    return 0.5 * (rod + wheel) * x[1] * x[1] + 0.5 * 1.5e-3 * spin * spin - 9.81 * (0.2 * 0.1 + 0.3 * 0.2) * cos(x[0]);
+    return 0.5 * (rod + wheel) * x[1] * x[1] + 0.5 * 1.5e-3 * spin * spin -
+           9.81 * (0.2 * 0.1 + 0.3 * 0.2) * cos(x[0]);
 }
 static double wheel_power(const double *x, double u)
 {
@@ -135,7 +139,8 @@ CASE(full_cartpole_is_the_same_cartpole)
 }
 CASE(furuta_conserves_energy)
 {
-    check_balance("tasks/furuta.yaml", furuta_energy, furuta_power, (double[]){2, 10, 4, 15, 6, 6}); /* the fifth state is the input before */
+    check_balance("tasks/furuta.yaml", furuta_energy, furuta_power,
+                  (double[]){2, 10, 4, 15, 6, 6}); /* the fifth state is the input before */
 }
 CASE(reaction_wheel_conserves_energy)
 {

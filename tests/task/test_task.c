@@ -6,7 +6,7 @@
 
 #include "control/system.h"
 #include "math/arena.h"
-#include "task/task.h"
+#include "task/task_data.h"
 
 static mcp_task *load(const char *file, const char *const *set, int count)
 {
@@ -20,7 +20,8 @@ static mcp_task *load(const char *file, const char *const *set, int count)
 
 /* A complete task with the given lines instead of its model, policy and so on. */
 static const char *const smallest =
-    "name: small\nrate: 20\ntrial: 2.0\nstate: {q: {unit: rad, angle: yes}, v: rad/s}\ninputs: {u: 2}\nmeasured: {q: "
+    "name: small\nrate: 20\ntrial: 2.0\nstate: {q: {unit: rad, angle: yes}, v: rad/s}\ninputs: {u: "
+    "2}\nmeasured: {q: "
     "1e-3}\n"
     "model: {velocities: {q: v}}\ncost: q^2\nstart: {std: 0.1}\nplant: {ode: {v: u - sin(q)}}\n";
 
@@ -83,7 +84,8 @@ CASE(cartpole_is_read_as_written)
     CHECK(!strcmp(t->state_unit[1], "m/s"));
     CHECK(t->input[0].limit == 10.0 && !strcmp(t->input[0].unit, "N") && t->input[0].delay == 0);
     CHECK(t->measured[1].state == 2 && t->measured[1].noise == 3e-3 && t->measured[1].quantum == 0.0);
-    CHECK(t->observer.type == MCP_OBSERVER_DIFFERENCE && t->observer.lowpass == 0.5 && t->observer.order == 1);
+    CHECK(t->observer.type == MCP_OBSERVER_DIFFERENCE && t->observer.lowpass == 0.5 &&
+          t->observer.order == 1);
     CHECK(t->smoother.type == MCP_SMOOTHER_CENTRAL);
     CHECK(t->gp[1].kind == MCP_GP_VELOCITY && t->gp[1].position == 2 && t->gp[1].state == 3);
     CHECK(!strcmp(t->gp[0].kernel.text, "se"));
@@ -104,7 +106,8 @@ CASE(expressions_know_their_place)
     mcp_task *t = NULL;
     REQUIRE_OK(mcp_task_parse(
         &t, "m.yaml",
-        "name: x\nrate: 20\ntrial: 2.0\nstate: [q, v]\ninputs: {u: 2}\nmeasured: [q]\nmodel: {velocities: {q: v}}\n"
+        "name: x\nrate: 20\ntrial: 2.0\nstate: [q, v]\ninputs: {u: 2}\nmeasured: [q]\nmodel: {velocities: "
+        "{q: v}}\n"
         "cost: \"q^2\"\nmetric: |\n    v^2\nsuccess: q < 1\nstart: {std: 0}\nplant: {ode: {v: u}}\n",
         NULL, 0, err));
     CHECK(t->cost.at.line == 8 && t->cost.at.column == 8); /* after the quote */
@@ -163,10 +166,11 @@ CASE(wrong_overrides_name_the_setting)
     static const struct {
         const char *set, *expect;
     } row[] = {
-        {"optimise.particels=100", "--set optimise.particels=100: found unknown key \"particels\" in optimise, "
-                                   "expected \"particles\" or another of its keys"},
-        {"optimise.particles=many",
-         "--set optimise.particles=many: optimise.particles: found \"many\", expected a whole number from 1 to 100000"},
+        {"optimise.particels=100",
+         "--set optimise.particels=100: found unknown key \"particels\" in optimise, "
+         "expected \"particles\" or another of its keys"},
+        {"optimise.particles=many", "--set optimise.particles=many: optimise.particles: found \"many\", "
+                                    "expected a whole number from 1 to 100000"},
         {"optimise.dropout=1", "found \"1\", expected a number in [0, 1)"},
         {"particles", "found no key=value"},
         {"draw.9.line=1", "found index \"9\", expected 0 to 3"},

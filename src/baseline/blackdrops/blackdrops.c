@@ -1,11 +1,13 @@
-/* blackdrops.c - one policy improvement by Black-DROPS (Chatzilygeroudis, Rama, Kaushik, Goepp, Vassiliades, Mouret, "Black-box
- * data-efficient policy search for robotics", IROS 2017): maximise the expected return of the model by CMA-ES with restarts,
- * where every rollout samples the model's uncertainty (their equation 8 and algorithm 2).
+/* blackdrops.c - one policy improvement by Black-DROPS (Chatzilygeroudis, Rama, Kaushik, Goepp, Vassiliades,
+ * Mouret, "Black-box data-efficient policy search for robotics", IROS 2017): maximise the expected return of
+ * the model by CMA-ES with restarts, where every rollout samples the model's uncertainty (their equation 8
+ * and algorithm 2).
  *
- * A candidate's cost is the mean over M particles. All candidates of an improvement see the same noise, so CMA-ES minimises a plain
- * function; every few generations the centre of its distribution is judged on ten other sets of noise, and the best one judged there is the
- * answer. Candidates go to threads; each is a pure function of its parameters and of the noise's numbers, so the result does not
- * depend on how many threads there are. */
+ * A candidate's cost is the mean over M particles. All candidates of an improvement see the same noise, so
+ * CMA-ES minimises a plain function; every few generations the centre of its distribution is judged on ten
+ * other sets of noise, and the best one judged there is the answer. Candidates go to threads; each is a pure
+ * function of its parameters and of the noise's numbers, so the result does not depend on how many threads
+ * there are. */
 #include "baseline/blackdrops/blackdrops.h"
 
 #include <math.h>
@@ -17,20 +19,21 @@
 #include "optim/cmaes.h"
 
 enum {
-    JUDGE_SETS = 10,     /* sets of noise by which policies of different generations are compared */
-    JUDGE_EVERY = 20,    /* generations */
-    PATIENCE = 300,      /* generations without a better policy before a restart or the end: a wide search comes down from far above */
+    JUDGE_SETS = 10, /* sets of noise by which policies of different generations are compared */
+    JUDGE_EVERY = 20, /* generations */
+    PATIENCE = 300, /* generations without a better policy before a restart or the end: a wide search comes
+                       down from far above */
     PATIENCE_WORKS = 100, /* the same for a policy that works; that one is not restarted either */
-    RACES = 2,           /* trials before which fresh starts are tried; later ones are far behind the last policy */
-    RACE = 150,          /* generations that each start has to show whether it is the best */
+    RACES = 2, /* trials before which fresh starts are tried; later ones are far behind the last policy */
+    RACE = 150, /* generations that each start has to show whether it is the best */
     RESTARTS = 2,
-    DRAWS = 16,          /* fresh policies: their spread scales the search */
-    PICKS = 100          /* fresh policies of which the best is a start */
+    DRAWS = 16, /* fresh policies: their spread scales the search */
+    PICKS = 100 /* fresh policies of which the best is a start */
 };
 static const double gain = 0.005;              /* smallest relative gain that counts */
 static const double sharp = 3.0;               /* a start's weights: so many times those of a fresh policy */
-/* First step size, in units of that spread. A policy that works is polished. One that failed sits in a poor optimum as a rule, and the
- * search leaves it only by steps larger than those between fresh policies. */
+/* First step size, in units of that spread. A policy that works is polished. One that failed sits in a poor
+ * optimum as a rule, and the search leaves it only by steps larger than those between fresh policies. */
 static const double sigma_fresh = 1.0, sigma_works = 0.3, sigma_failed = 2.0;
 static const uint32_t search_key = 64, judge_key = 0x80000000u;
 
@@ -49,7 +52,7 @@ typedef struct {
     double          *out;
     int              padded;          /* particles rounded up to whole groups */
     void            *noise;
-    double          *x0, *e, *eps;    /* the noise that all candidates see, as a rollout takes it, [row][padded] */
+    double *x0, *e, *eps; /* the noise that all candidates see, as a rollout takes it, [row][padded] */
     double           began;
 } search;
 
@@ -62,11 +65,14 @@ static double now(void)
 
 static void copy_rows(int rows, const double *from, int stride, int first, int n, int ld, double *to)
 {
-    for (int i = 0; i < rows; i++) memcpy(to + (size_t)i * (size_t)ld, from + (size_t)i * (size_t)stride + first, (size_t)n * sizeof *to);
+    for (int i = 0; i < rows; i++)
+        memcpy(to + (size_t)i * (size_t)ld, from + (size_t)i * (size_t)stride + first,
+               (size_t)n * sizeof *to);
 }
 
 /* All candidates see the same noise: it is drawn once. */
-static void fill_again(void *context, int steps, int first, int n, int ld, double *x0, double *e, double *eps, uint8_t *keep)
+static void fill_again(void *context, int steps, int first, int n, int ld, double *x0, double *e, double *eps,
+                       uint8_t *keep)
 {
     const search     *q = context;
     const mcp_system *s = q->in->system;
@@ -82,7 +88,10 @@ static void evaluate(void *context, int k, int worker)
     search            *q = context;
     mcp_noise          fill = {fill_again, q};
     mcp_rollout_result r = {0};
-    q->out[k] = mcp_rollout_run(q->rollout[worker], q->X + (size_t)k * (size_t)q->n, 0, &fill, &r, NULL) == MCP_OK ? r.J : NAN;
+    q->out[k] =
+        mcp_rollout_run(q->rollout[worker], q->X + (size_t)k * (size_t)q->n, 0, &fill, &r, NULL) == MCP_OK
+            ? r.J
+            : NAN;
 }
 
 static void evaluate_all(search *q, int count, const double *X, double *out)
@@ -91,11 +100,15 @@ static void evaluate_all(search *q, int count, const double *X, double *out)
     mcp_pool_run(q->in->pool, count, evaluate, q);
 }
 
-/* Cost on the one set of noise by which policies of different generations are compared: a task each, added in order. */
+/* Cost on the one set of noise by which policies of different generations are compared: a task each, added in
+ * order. */
 static void evaluate_set(void *context, int k, int worker)
 {
     search            *q = context;
-    mcp_stream_noise   noise = {.system = q->in->system, .seed = q->in->seed, .trial = q->in->number, .step = judge_key + (uint32_t)k};
+    mcp_stream_noise noise = {.system = q->in->system,
+                              .seed = q->in->seed,
+                              .trial = q->in->number,
+                              .step = judge_key + (uint32_t)k};
     mcp_noise          fill = mcp_noise_from_stream(&noise);
     mcp_rollout_result r = {0};
     q->out[k] = mcp_rollout_run(q->rollout[worker], q->X, 0, &fill, &r, NULL) == MCP_OK ? r.J : NAN;
@@ -130,7 +143,9 @@ static mcp_status find_scale(search *q, mcp_error *err)
     mean = draw + q->n;
     memset(q->scale, 0, (size_t)q->n * sizeof *q->scale);
     for (uint32_t k = 0; k < DRAWS && st == MCP_OK; k++) {
-        if ((st = mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, 1000 + k, draw, err)) != MCP_OK) break;
+        if ((st = mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, 1000 + k, draw,
+                                  err)) != MCP_OK)
+            break;
         for (int i = 0; i < q->n; i++) {
             double d = draw[i] - mean[i];
             mean[i] += d / (k + 1);
@@ -138,8 +153,10 @@ static mcp_status find_scale(search *q, mcp_error *err)
         }
     }
     double typical = 0;
-    for (int i = 0; st == MCP_OK && i < q->n; i++) q->scale[i] = sqrt(q->scale[i] / (DRAWS - 1)), typical = fmax(typical, q->scale[i]);
-    /* what every fresh policy has alike (log length-scales, scalar parameters) may still move by a few tenths */
+    for (int i = 0; st == MCP_OK && i < q->n; i++)
+        q->scale[i] = sqrt(q->scale[i] / (DRAWS - 1)), typical = fmax(typical, q->scale[i]);
+    /* what every fresh policy has alike (log length-scales, scalar parameters) may still move by a few tenths
+     */
     for (int i = 0; st == MCP_OK && i < q->n; i++)
         if (!(q->scale[i] > 1e-6 * typical)) q->scale[i] = 0.3;
     mcp_free(draw);
@@ -164,7 +181,11 @@ static mcp_status run_strategy(search *q, mcp_cmaes *c, int until, int *generati
         waited++;
         if (*generation % JUDGE_EVERY == 0 && consider(q, mcp_cmaes_mean(c))) waited = 0;
         if (q->in->progress) {
-            mcp_progress p = {.step = *generation, .steps_max = q->generations, .cost = low, .best = q->best_J, .step_size = mcp_cmaes_sigma(c),
+            mcp_progress p = {.step = *generation,
+                              .steps_max = q->generations,
+                              .cost = low,
+                              .best = q->best_J,
+                              .step_size = mcp_cmaes_sigma(c),
                               .seconds = now() - q->began};
             *stop = q->in->progress(q->in->progress_context, &p);
         }
@@ -182,7 +203,8 @@ static mcp_status grow(search *q, int population, mcp_error *err)
     return MCP_OK;
 }
 
-static mcp_status make_strategy(search *q, mcp_cmaes **c, const double *start, double sigma, uint64_t salt, mcp_error *err)
+static mcp_status make_strategy(search *q, mcp_cmaes **c, const double *start, double sigma, uint64_t salt,
+                                mcp_error *err)
 {
     mcp_cmaes_settings s;
     mcp_status         st;
@@ -207,8 +229,8 @@ static void sharpen(const mcp_program *p, double *theta)
     }
 }
 
-/* Start k: the best of many fresh policies. Sharp ones swing the system further than fresh policies of other methods, which leave
- * the cost's plateau by its slope; and holding an unstable rest needs a high gain. */
+/* Start k: the best of many fresh policies. Sharp ones swing the system further than fresh policies of other
+ * methods, which leave the cost's plateau by its slope; and holding an unstable rest needs a high gain. */
 static mcp_status pick_start(search *q, uint32_t k, mcp_error *err)
 {
     const mcp_algorithm_input *in = q->in;
@@ -220,7 +242,8 @@ static mcp_status pick_start(search *q, uint32_t k, mcp_error *err)
     f = X + n * PICKS;
     for (uint32_t i = 0; i < PICKS && st == MCP_OK; i++) {
         double *x = X + n * i;
-        st = mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, 5000 * (k + 1) + i, x, err);
+        st = mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, 5000 * (k + 1) + i, x,
+                             err);
         if (st == MCP_OK) sharpen(in->system->controller, x);
     }
     if (st == MCP_OK) {
@@ -233,8 +256,8 @@ static mcp_status pick_start(search *q, uint32_t k, mcp_error *err)
     return st;
 }
 
-/* The last policy did not work, or there is none: where the search begins decides where it ends. Fresh starts get as many
- * generations as the first one; the one with the best centre goes on. */
+/* The last policy did not work, or there is none: where the search begins decides where it ends. Fresh starts
+ * get as many generations as the first one; the one with the best centre goes on. */
 static mcp_status race(search *q, mcp_cmaes **c, int *generation, int *stop, mcp_error *err)
 {
     const mcp_algorithm_input *in = q->in;
@@ -243,7 +266,8 @@ static mcp_status race(search *q, mcp_cmaes **c, int *generation, int *stop, mcp
     for (int k = 1; k <= in->system->task->optimise.starts && st == MCP_OK && !*stop; k++) {
         mcp_cmaes *other = NULL;
         st = pick_start(q, (uint32_t)k, err);
-        if (st == MCP_OK) st = make_strategy(q, &other, q->start, sigma_fresh, (uint64_t)k * 0x9E3779B97F4A7C15u, err);
+        if (st == MCP_OK)
+            st = make_strategy(q, &other, q->start, sigma_fresh, (uint64_t)k * 0x9E3779B97F4A7C15u, err);
         if (st == MCP_OK) st = run_strategy(q, other, *generation + RACE, generation, stop, err);
         double its = st == MCP_OK ? judge(q, mcp_cmaes_mean(other)) : NAN;
         if (st == MCP_OK && !(J <= its)) {
@@ -282,18 +306,28 @@ static mcp_status prepare(search *q, mcp_error *err)
 {
     const mcp_algorithm_input *in = q->in;
     const mcp_model_settings  *m = &in->system->task->model;
-    mcp_posterior_settings     p = {.type = (mcp_posterior_type)m->posterior, .tolerance = m->tolerance, .points_max = m->points_max, .accuracy = -1};
-    mcp_rollout_settings       r = {.particles = in->system->task->optimise.rollouts, .steps = in->system->steps, .true_state = 1, .noisy = m->noisy};
+    mcp_posterior_settings p = {.type = (mcp_posterior_type)m->posterior,
+                                .tolerance = m->tolerance,
+                                .points_max = m->points_max,
+                                .accuracy = -1};
+    mcp_rollout_settings r = {.particles = in->system->task->optimise.rollouts,
+                              .steps = in->system->steps,
+                              .true_state = 1,
+                              .noisy = m->noisy};
     mcp_status                 st = MCP_OK;
-    size_t                     n = (size_t)q->n, T = (size_t)r.steps, nx = (size_t)in->system->nx, ny = (size_t)in->system->ny,
+    size_t n = (size_t)q->n, T = (size_t)r.steps, nx = (size_t)in->system->nx, ny = (size_t)in->system->ny,
            ngp = (size_t)in->system->ngp, P;
     q->padded = mcp_round_lanes(r.particles);
     P = (size_t)q->padded;
-    if ((st = mcp_block_alloc(&q->noise, (nx + (T + 1) * ny + T * ngp) * P * sizeof(double), err)) != MCP_OK) return st;
+    if ((st = mcp_block_alloc(&q->noise, (nx + (T + 1) * ny + T * ngp) * P * sizeof(double), err)) != MCP_OK)
+        return st;
     q->x0 = q->noise;
     q->e = q->x0 + nx * P;
     q->eps = q->e + (T + 1) * ny * P;
-    mcp_stream_noise stream = {.system = in->system, .seed = in->seed, .trial = in->number, .step = search_key};
+    mcp_stream_noise stream = {.system = in->system,
+                               .seed = in->seed,
+                               .trial = in->number,
+                               .step = search_key};
     mcp_noise        noise = mcp_noise_from_stream(&stream);
     noise.fill(noise.context, r.steps, 0, q->padded, q->padded, q->x0, q->e, q->eps, NULL);
     q->posterior = mcp_calloc((size_t)in->system->ngp + 1, sizeof *q->posterior);
@@ -310,7 +344,8 @@ static mcp_status prepare(search *q, mcp_error *err)
         st = mcp_posterior_create(&q->posterior[g], in->gp[g], &p, mcp_isa_level(), &info, err);
         if (st == MCP_OK && info.points > q->info->points) q->info->points = info.points;
     }
-    for (int w = 0; w < q->workers && st == MCP_OK; w++) st = mcp_rollout_create(&q->rollout[w], in->system, q->posterior, &r, NULL, err);
+    for (int w = 0; w < q->workers && st == MCP_OK; w++)
+        st = mcp_rollout_create(&q->rollout[w], in->system, q->posterior, &r, NULL, err);
     return st;
 }
 
@@ -328,17 +363,28 @@ static void release(search *q)
 mcp_status mcp_blackdrops_check(const mcp_system *s, mcp_error *err)
 {
     int n = mcp_program_params(s->controller);
-    if (n < 1) return mcp_fail(err, MCP_ERR_TASK, "black-drops: the policy has no parameters; use mlp(10, ...), rbf(10, ...) or param(...) in it");
+    if (n < 1)
+        return mcp_fail(
+            err, MCP_ERR_TASK,
+            "black-drops: the policy has no parameters; use mlp(10, ...), rbf(10, ...) or param(...) in it");
     if (n > 1000)
-        return mcp_fail(err, MCP_ERR_TASK, "black-drops: %d policy parameters are too many for CMA-ES; write the policy with a small network, e.g. "
-                        "mlp(10, ...) or rbf(10, ...)", n);
+        return mcp_fail(err, MCP_ERR_TASK,
+                        "black-drops: %d policy parameters are too many for CMA-ES; write the policy with a "
+                        "small network, e.g. "
+                        "mlp(10, ...) or rbf(10, ...)",
+                        n);
     return MCP_OK;
 }
 
-mcp_status mcp_blackdrops_improve(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info, mcp_error *err)
+mcp_status mcp_blackdrops_improve(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info,
+                                  mcp_error *err)
 {
-    search     q = {.in = in, .info = info, .n = mcp_program_params(in->system->controller), .works = in->warm && in->incumbent_works,
-                    .best_J = INFINITY, .began = now()};
+    search q = {.in = in,
+                .info = info,
+                .n = mcp_program_params(in->system->controller),
+                .works = in->warm && in->incumbent_works,
+                .best_J = INFINITY,
+                .began = now()};
     mcp_status st;
     q.workers = mcp_pool_threads(in->pool);
     q.generations = in->system->task->optimise.generations;
@@ -352,8 +398,11 @@ mcp_status mcp_blackdrops_improve(const mcp_algorithm_input *in, double *theta, 
         consider(&q, q.start);
         info->cost_first = q.best_J;
         if ((st = optimise(&q, err)) == MCP_OK && !isfinite(q.best_J))
-            st = mcp_fail(err, MCP_ERR_NUMERIC, "black-drops: no policy has a finite cost on the model; look at the data of the trials "
-                          "so far, and at model.noise_floor: a model that runs away was trained on outliers or on too little movement");
+            st = mcp_fail(
+                err, MCP_ERR_NUMERIC,
+                "black-drops: no policy has a finite cost on the model; look at the data of the trials "
+                "so far, and at model.noise_floor: a model that runs away was trained on outliers or on too "
+                "little movement");
         info->cost_last = q.best_J;
         if (st == MCP_OK) memcpy(theta, q.best, (size_t)q.n * sizeof *theta);
     }

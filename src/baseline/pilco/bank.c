@@ -1,4 +1,5 @@
-/* bank.c - moments of Gaussian process predictions at a Gaussian input (Deisenroth, Fox, Rasmussen 2015, equations 14 to 23).
+/* bank.c - moments of Gaussian process predictions at a Gaussian input (Deisenroth, Fox, Rasmussen 2015,
+ * equations 14 to 23).
  *
  *   k_a(x, x') = s_a^2 exp(-(x-x')^T L_a^-1 (x-x')/2),  beta_a = (K_a + noise)^-1 y_a,   zeta_i = x_i - m
  *   q_ai = s_a^2 |S L_a^-1 + I|^-1/2 exp(-zeta_i^T G_a zeta_i/2),  G_a = (S + L_a)^-1,  t_ai = G_a zeta_i
@@ -7,10 +8,13 @@
  *   Q_ij = |R|^-1/2 exp(-zeta_i^T L_a^-1 zeta_i/2 - zeta_j^T L_b^-1 zeta_j/2 + z_ij^T T z_ij/2) s_a^2 s_b^2
  *          z_ij = L_a^-1 zeta_i + L_b^-1 zeta_j,  P = L_a^-1 + L_b^-1,  R = S P + I,  T = R^-1 S
  *
- * The exponent splits into A_i + B_j + (T u_i) . w_j with u_i = L_a^-1 zeta_i, w_j = L_b^-1 zeta_j. With P_ij = W_ij Q_ij,
- *   d sum/dm = R^-T sum_ij P_ij z_ij        d sum/dS = R^-T (sum_ij P_ij z_ij z_ij^T/2) R^-1 - (P R^-1) sum_ij P_ij/2
- * which need only the row sums, the column sums and sum_j P_ij w_j: forward takes them in the same sweep, so that backward
- * has no N^2 part at all. For the mean, with e = M_bar + C_bar . t (and T2, T3, T4 the sums of s t, s t t, s t t t):
+ * The exponent splits into A_i + B_j + (T u_i) . w_j with u_i = L_a^-1 zeta_i, w_j = L_b^-1 zeta_j. With
+ * P_ij = W_ij Q_ij,
+ *   d sum/dm = R^-T sum_ij P_ij z_ij        d sum/dS = R^-T (sum_ij P_ij z_ij z_ij^T/2) R^-1 - (P R^-1)
+ *     sum_ij P_ij/2
+ * which need only the row sums, the column sums and sum_j P_ij w_j: forward takes them in the same sweep,
+ * so that backward has no N^2 part at all. For the mean, with e = M_bar + C_bar . t (and T2, T3, T4 the
+ * sums of s t, s t t, s t t t):
  *   m_bar += sum s e t - M G C_bar          S_bar += sum s e (t t^T - G)/2 - (G C_bar) C^T
  * tape, per output: G [D][D], M, C [D], T3 [D][D], T4 [D][D][D]; then per pair a <= b: dm [D], dS [D][D]. */
 #include <math.h>
@@ -28,16 +32,23 @@ static size_t output_tape(const mcp_bank *b)
 static size_t pair_tape(const mcp_bank *b) { return (size_t)b->D + (size_t)b->D * (size_t)b->D; }
 static int    pairs(const mcp_bank *b) { return b->E * (b->E + 1) / 2; }
 
-size_t mcp_bank_tape(const mcp_bank *b) { return (size_t)b->E * output_tape(b) + (size_t)pairs(b) * pair_tape(b); }
+size_t mcp_bank_tape(const mcp_bank *b)
+{
+    return (size_t)b->E * output_tape(b) + (size_t)pairs(b) * pair_tape(b);
+}
 
-/* One task's scratch: u, w [D][ld], g [n][D], Y [n+1][D], A, B, c [ld], r and two rows behind it [3 ld], matrices, vectors. */
+/* One task's scratch: u, w [D][ld], g [n][D], Y [n+1][D], A, B, c [ld], r and two rows behind it [3 ld],
+ * matrices, vectors. */
 static size_t task_work(const mcp_bank *b)
 {
     size_t ld = (size_t)b->ld, D = (size_t)b->D;
     return 4 * D * ld + 6 * ld + 6 * D * D + 5 * D;
 }
 
-size_t mcp_bank_work(const mcp_bank *b) { return (size_t)(pairs(b) + b->E) * task_work(b) + (size_t)pairs(b) + (size_t)b->E; }
+size_t mcp_bank_work(const mcp_bank *b)
+{
+    return (size_t)(pairs(b) + b->E) * task_work(b) + (size_t)pairs(b) + (size_t)b->E;
+}
 
 typedef struct {
     const mcp_bank *b;
@@ -52,9 +63,10 @@ static void mean_task(const job *t, int a)
     const mcp_bank        *b = t->b;
     const mcp_bank_output *o = &b->output[a];
     int                    D = b->D, ld = o->ld, E = b->E;
-    double *G = t->tape + (size_t)a * output_tape(b), *M = G + D * D, *C = M + 1, *T3 = C + D, *T4 = T3 + D * D;
-    double *w = t->work + (size_t)(pairs(b) + a) * task_work(b), *tt = w, *zeta = tt + D * ld, *s = zeta + D * ld, *p = s + ld,
-           *scratch = p + ld, logdet;
+    double *G = t->tape + (size_t)a * output_tape(b), *M = G + D * D, *C = M + 1, *T3 = C + D,
+           *T4 = T3 + D * D;
+    double *w = t->work + (size_t)(pairs(b) + a) * task_work(b), *tt = w, *zeta = tt + D * ld,
+           *s = zeta + D * ld, *p = s + ld, *scratch = p + ld, logdet;
     memcpy(G, t->S, (size_t)(D * D) * sizeof *G);
     for (int d = 0; d < D; d++) G[d * D + d] += 1 / b->inv_l2[a * D + d];
     t->failed[pairs(b) + a] = mcp_small_inverse(D, G, &logdet, scratch, NULL) != MCP_OK;
@@ -77,8 +89,8 @@ static void mean_task(const job *t, int a)
 }
 
 /* A_i = log s^2 - zeta^T u/2 + u^T T u/2 with u = il zeta; also T u as rows of g, when wanted. */
-static void fill_side(const mcp_bank_output *o, int D, const double *m, const double *il, double log_s2, const double *T, double *u,
-                      double *A, double *g)
+static void fill_side(const mcp_bank_output *o, int D, const double *m, const double *il, double log_s2,
+                      const double *T, double *u, double *A, double *g)
 {
     int ld = o->ld;
     memset(A, 0, (size_t)ld * sizeof *A);
@@ -106,9 +118,9 @@ static void pair_task(const job *t, int k, int a, int b2)
     const mcp_bank        *b = t->b;
     const mcp_bank_output *oa = &b->output[a], *ob = &b->output[b2];
     int                    D = b->D, most = b->ld, la = oa->ld, lb = ob->ld;
-    double *w = t->work + (size_t)k * task_work(b), *u = w, *v = u + D * most, *g = v + D * most, *Y = g + D * most,
-           *A = Y + D * most + D, *B = A + most, *c = B + most, *r = c + most, *P = r + most, *R = P + 2 * most, *T = R + D * D,
-           *Z = T + D * D, *tmp = Z + D * D,
+    double *w = t->work + (size_t)k * task_work(b), *u = w, *v = u + D * most, *g = v + D * most,
+           *Y = g + D * most, *A = Y + D * most + D, *B = A + most, *c = B + most, *r = c + most,
+           *P = r + most, *R = P + 2 * most, *T = R + D * D, *Z = T + D * D, *tmp = Z + D * D,
            *z = tmp + 2 * D * D + D, logdet;
     double *dm = t->tape + (size_t)b->E * output_tape(b) + (size_t)k * pair_tape(b), *dS = dm + D;
     const double *ia = b->inv_l2 + a * D, *ib = b->inv_l2 + b2 * D;
@@ -127,7 +139,8 @@ static void pair_task(const job *t, int k, int a, int b2)
     fill_side(oa, D, t->m, ia, b->log_s2[a] - 0.5 * logdet, T, u, A, g);
     fill_side(ob, D, t->m, ib, b->log_s2[b2], T, v, B, NULL);
     memset(c, 0, (size_t)lb * sizeof *c);
-    mcp_bank_rows_args args = {.n = oa->n, .ld = lb, .D = D, .A = A, .B = B, .g = g, .w = v, .r = r, .c = c, .Y = Y, .P = P};
+    mcp_bank_rows_args args = {
+        .n = oa->n, .ld = lb, .D = D, .A = A, .B = B, .g = g, .w = v, .r = r, .c = c, .Y = Y, .P = P};
     if (a == b2) args.weight = oa->W, args.stride = lb, args.upper = 1;
     else args.weight = ob->beta, args.factor = oa->beta;
     b->rows(&args);
@@ -143,7 +156,8 @@ static void pair_task(const job *t, int k, int a, int b2)
             double ud = u[d * la + i];
             z[d] += ri * ud;
             for (int e = 0; e < D; e++)
-                Z[d * D + e] += 0.5 * (ri * ud * u[e * la + i] + f * (ud * Y[i * D + e] + u[e * la + i] * Y[i * D + d]));
+                Z[d * D + e] +=
+                    0.5 * (ri * ud * u[e * la + i] + f * (ud * Y[i * D + e] + u[e * la + i] * Y[i * D + d]));
         }
     }
     for (int j = 0; j < ob->n; j++)
@@ -180,15 +194,16 @@ static void run_task(void *context, int task, int worker)
     }
 }
 
-mcp_status mcp_bank_forward(const mcp_bank *b, const double *m, const double *S, double *M, double *V, double *C, double *tape,
-                            double *work, mcp_pool *pool, mcp_error *err)
+mcp_status mcp_bank_forward(const mcp_bank *b, const double *m, const double *S, double *M, double *V,
+                            double *C, double *tape, double *work, mcp_pool *pool, mcp_error *err)
 {
     int E = b->E, tasks = pairs(b) + E;
     job t = {.b = b, .m = m, .S = S, .M = M, .V = V, .C = C, .tape = tape, .work = work};
     t.failed = work + (size_t)tasks * task_work(b);
     mcp_pool_run(pool, tasks, run_task, &t);
     for (int k = 0; k < tasks; k++)
-        if (t.failed[k] != 0) return mcp_fail(err, MCP_ERR_NUMERIC, "moment matching: the input covariance is not finite");
+        if (t.failed[k] != 0)
+            return mcp_fail(err, MCP_ERR_NUMERIC, "moment matching: the input covariance is not finite");
     for (int a = 0; a < E; a++)
         for (int e = a; e < E; e++) {
             double v = V[a * E + e] - M[a] * M[e] + (a == e ? exp(b->log_s2[a]) : 0);
@@ -197,11 +212,12 @@ mcp_status mcp_bank_forward(const mcp_bank *b, const double *m, const double *S,
     return MCP_OK;
 }
 
-static void mean_backward(const mcp_bank *b, int a, double M_bar, const double *C_bar, const double *tape, double *m_bar,
-                          double *S_bar)
+static void mean_backward(const mcp_bank *b, int a, double M_bar, const double *C_bar, const double *tape,
+                          double *m_bar, double *S_bar)
 {
     int           D = b->D, E = b->E;
-    const double *G = tape + (size_t)a * output_tape(b), *M = G + D * D, *C = M + 1, *T3 = C + D, *T4 = T3 + D * D;
+    const double *G = tape + (size_t)a * output_tape(b), *M = G + D * D, *C = M + 1, *T3 = C + D,
+                 *T4 = T3 + D * D;
     double        x1 = M_bar * *M;
     for (int d = 0; d < D; d++) x1 += C_bar[d * E + a] * C[d];
     for (int d = 0; d < D; d++) {
@@ -219,8 +235,8 @@ static void mean_backward(const mcp_bank *b, int a, double M_bar, const double *
     }
 }
 
-void mcp_bank_backward(const mcp_bank *b, const double *M, const double *M_bar, const double *V_bar, const double *C_bar,
-                       const double *tape, double *m_bar, double *S_bar)
+void mcp_bank_backward(const mcp_bank *b, const double *M, const double *M_bar, const double *V_bar,
+                       const double *C_bar, const double *tape, double *m_bar, double *S_bar)
 {
     int           D = b->D, E = b->E;
     const double *pair = tape + (size_t)E * output_tape(b);

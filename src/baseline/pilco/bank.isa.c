@@ -14,13 +14,15 @@ static inline double total(mcp_v v)
     return s;
 }
 
-/* exp for the sums below: arguments are at most about 0 here, rarely far below; within 2 units in the last place. In line,
- * so that the sums stay in registers; below -708 it stays at exp(-708), where any weight makes nothing of it. NaN stays NaN. */
+/* exp for the sums below: arguments are at most about 0 here, rarely far below; within 2 units in the last
+ * place. In line, so that the sums stay in registers; below -708 it stays at exp(-708), where any weight
+ * makes nothing of it. NaN stays NaN. */
 static inline mcp_v fast_exp(mcp_v x)
 {
     const double magic = 6755399441055744.0; /* 1.5 2^52: the integer part of the sum sits in its low bits */
     mcp_vu       low = (mcp_vu)(x < -708.0), high = (mcp_vu)(x > 709.0);
-    x = (mcp_v)((low & (mcp_vu)mcp_v_all(-708.0)) | (high & (mcp_vu)mcp_v_all(709.0)) | (~(low | high) & (mcp_vu)x));
+    x = (mcp_v)((low & (mcp_vu)mcp_v_all(-708.0)) | (high & (mcp_vu)mcp_v_all(709.0)) |
+                (~(low | high) & (mcp_vu)x));
     mcp_v  shifted = x * 1.4426950408889634 + magic, n = shifted - magic;
     mcp_v  r = x - n * 0.6931471803691238 - n * 1.9082149292705877e-10, r2 = r * r, r4 = r2 * r2;
     mcp_vu power = ((mcp_vu)shifted + 1023) << 52;
@@ -33,7 +35,8 @@ static inline mcp_v fast_exp(mcp_v x)
 /* P for rows i and i+1. */
 ALWAYS void two_rows(const mcp_bank_rows_args *a, int D, int i, int from, double *p0, double *p1)
 {
-    const double *g0 = a->g + i * D, *g1 = g0 + D, *w0 = a->weight + (long)i * a->stride, *w1 = w0 + a->stride;
+    const double *g0 = a->g + i * D, *g1 = g0 + D, *w0 = a->weight + (long)i * a->stride,
+                 *w1 = w0 + a->stride;
     double        f0 = a->factor ? a->factor[i] : 1.0, f1 = a->factor ? a->factor[i + 1] : 1.0;
     mcp_v         s0 = {0}, s1 = {0};
     for (int j = from; j < a->ld; j += MCP_W) {
@@ -72,7 +75,8 @@ ALWAYS void one_row(const mcp_bank_rows_args *a, int D, int i, int from, double 
 }
 
 /* Y of two rows: each column of w is read once for both, two features at a time. */
-ALWAYS void two_products(const mcp_bank_rows_args *a, int D, int from, const double *p0, const double *p1, double *Y0, double *Y1)
+ALWAYS void two_products(const mcp_bank_rows_args *a, int D, int from, const double *p0, const double *p1,
+                         double *Y0, double *Y1)
 {
     int d = 0, ld = a->ld;
     for (; d + 3 <= D; d += 3) {
@@ -92,7 +96,8 @@ ALWAYS void two_products(const mcp_bank_rows_args *a, int D, int from, const dou
     for (; d < D; d++) {
         const double *w = a->w + d * ld;
         mcp_v         y0 = {0}, y1 = {0};
-        for (int j = from; j < ld; j += MCP_W) y0 += mcp_v_load(p0 + j) * mcp_v_load(w + j), y1 += mcp_v_load(p1 + j) * mcp_v_load(w + j);
+        for (int j = from; j < ld; j += MCP_W)
+            y0 += mcp_v_load(p0 + j) * mcp_v_load(w + j), y1 += mcp_v_load(p1 + j) * mcp_v_load(w + j);
         Y0[d] = total(y0), Y1[d] = total(y1);
     }
 }
@@ -102,7 +107,8 @@ ALWAYS void rows(const mcp_bank_rows_args *a, int D)
     double *p0 = a->P, *p1 = p0 + a->ld;
     int     i = 0;
     for (; i + 2 <= a->n; i += 2) {
-        int from = a->upper ? i / MCP_LANES * MCP_LANES : 0; /* i is even: both rows begin in the same group */
+        int from =
+            a->upper ? i / MCP_LANES * MCP_LANES : 0; /* i is even: both rows begin in the same group */
         two_rows(a, D, i, from, p0, p1);
         two_products(a, D, from, p0, p1, a->Y + i * D, a->Y + (i + 1) * D);
     }
@@ -127,8 +133,8 @@ void MCP_ISA_FN(mcp_bank_rows)(const mcp_bank_rows_args *a)
     }
 }
 
-void MCP_ISA_FN(mcp_bank_sums)(int ld, int D, const double *s, const double *t, double *p, double *T1, double *T2, double *T3,
-                               double *T4)
+void MCP_ISA_FN(mcp_bank_sums)(int ld, int D, const double *s, const double *t, double *p, double *T1,
+                               double *T2, double *T3, double *T4)
 {
     mcp_v sum = {0};
     for (int j = 0; j < ld; j += MCP_W) sum += mcp_v_load(s + j);

@@ -1,9 +1,10 @@
-/* bank_create.c - a bank from data and hyper-parameters, or from trained GPs with only the inducing points that each needs.
+/* bank_create.c - a bank from data and hyper-parameters, or from trained GPs with only the inducing points
+ * that each needs.
  *
  *   all data   beta = (K + s2 I)^-1 y,                           Q = (K + s2 I)^-1
  *   inducing   beta = (Kmm + Kmn Knm/s2)^-1 Kmn y/s2,            Q = Kmm^-1 - (Kmm + Kmn Knm/s2)^-1
- * Moment matching costs the product of two outputs' points for each pair of outputs: a GP that is nearly linear (the change of
- * a position) needs a handful, and a few dozen are enough for the others. */
+ * Moment matching costs the product of two outputs' points for each pair of outputs: a GP that is nearly
+ * linear (the change of a position) needs a handful, and a few dozen are enough for the others. */
 #include <math.h>
 #include <string.h>
 
@@ -64,12 +65,13 @@ static void fill_weights(mcp_bank_output *o, const double *Q)
 {
     size_t n = (size_t)o->n, ld = (size_t)o->ld;
     for (size_t i = 0; i < n; i++)
-        for (size_t j = i; j < n; j++) o->W[i * ld + j] = (i == j ? 1 : 2) * (o->beta[i] * o->beta[j] - Q[i * n + j]);
+        for (size_t j = i; j < n; j++)
+            o->W[i * ld + j] = (i == j ? 1 : 2) * (o->beta[i] * o->beta[j] - Q[i * n + j]);
 }
 
 /* K + noise and its inverse for one output; W and beta from it. */
-static mcp_status fill_output(mcp_bank *b, int e, const double *X, const double *y, const double *hyper, double *K, double *Ki,
-                              mcp_error *err)
+static mcp_status fill_output(mcp_bank *b, int e, const double *X, const double *y, const double *hyper,
+                              double *K, double *Ki, mcp_error *err)
 {
     mcp_bank_output *o = &b->output[e];
     size_t           n = (size_t)o->n, D = (size_t)b->D;
@@ -96,13 +98,14 @@ static mcp_status fill_output(mcp_bank *b, int e, const double *X, const double 
     return MCP_OK;
 }
 
-mcp_status mcp_bank_create(mcp_bank **out, int n, int D, int E, const double *X, const double *Y, const double *hyper,
-                           mcp_isa level, mcp_error *err)
+mcp_status mcp_bank_create(mcp_bank **out, int n, int D, int E, const double *X, const double *Y,
+                           const double *hyper, mcp_isa level, mcp_error *err)
 {
     mcp_status st;
     mcp_bank  *b;
     *out = NULL;
-    if (n < 1 || D < 1 || E < 1) return mcp_fail(err, MCP_ERR_ARG, "moment matching: %d points, %d inputs, %d outputs", n, D, E);
+    if (n < 1 || D < 1 || E < 1)
+        return mcp_fail(err, MCP_ERR_ARG, "moment matching: %d points, %d inputs, %d outputs", n, D, E);
     int    *points = mcp_calloc((size_t)E, sizeof *points);
     double *K = mcp_calloc(2 * (size_t)n * (size_t)n, sizeof *K);
     if (!points || !K) {
@@ -112,7 +115,8 @@ mcp_status mcp_bank_create(mcp_bank **out, int n, int D, int E, const double *X,
     for (int e = 0; e < E; e++) points[e] = n;
     if ((st = make(&b, D, E, points, level, err)) != MCP_OK) goto done;
     for (int e = 0; e < E && st == MCP_OK; e++)
-        st = fill_output(b, e, X, Y + (size_t)e * (size_t)n, hyper + (size_t)e * (size_t)(D + 2), K, K + (size_t)n * (size_t)n, err);
+        st = fill_output(b, e, X, Y + (size_t)e * (size_t)n, hyper + (size_t)e * (size_t)(D + 2), K,
+                         K + (size_t)n * (size_t)n, err);
     if (st != MCP_OK) mcp_bank_free(b);
     else *out = b;
 done:
@@ -121,7 +125,8 @@ done:
     return st;
 }
 
-static mcp_status fill_inducing(mcp_bank *b, int e, const mcp_gp *gp, const mcp_inducing *choice, mcp_isa level, mcp_error *err)
+static mcp_status fill_inducing(mcp_bank *b, int e, const mcp_gp *gp, const mcp_inducing *choice,
+                                mcp_isa level, mcp_error *err)
 {
     mcp_bank_output *o = &b->output[e];
     double          *Q = mcp_calloc((size_t)o->n * (size_t)o->n, sizeof *Q);
@@ -138,8 +143,8 @@ static mcp_status fill_inducing(mcp_bank *b, int e, const mcp_gp *gp, const mcp_
     return st;
 }
 
-mcp_status mcp_bank_create_sparse(mcp_bank **out, int E, mcp_gp *const *gp, double tolerance, int points_max, mcp_isa level,
-                                  mcp_error *err)
+mcp_status mcp_bank_create_sparse(mcp_bank **out, int E, mcp_gp *const *gp, double tolerance, int points_max,
+                                  mcp_isa level, mcp_error *err)
 {
     mcp_bank     *b = NULL;
     mcp_status    st = MCP_OK;

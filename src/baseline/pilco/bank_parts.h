@@ -10,7 +10,8 @@ typedef struct {
     int     n, ld;
     double *XT;   /* [D][ld], padding 0 */
     double *beta; /* [ld], padding 0 */
-    double *W;    /* [n][ld]: upper triangle of beta beta^T - Q, off the diagonal doubled; Q = (K + noise)^-1 when all data */
+    double *W; /* [n][ld]: upper triangle of beta beta^T - Q, off the diagonal doubled; Q = (K + noise)^-1
+                  when all data */
 } mcp_bank_output;
 
 struct mcp_bank {
@@ -19,7 +20,8 @@ struct mcp_bank {
     double          *inv_l2;   /* [E][D] */
     double          *log_s2;   /* [E] log of the signal variance */
     void (*rows)(const mcp_bank_rows_args *a);
-    void (*sums)(int ld, int D, const double *s, const double *t, double *p, double *T1, double *T2, double *T3, double *T4);
+    void (*sums)(int ld, int D, const double *s, const double *t, double *p, double *T1, double *T2,
+                 double *T3, double *T4);
 };
 
 #endif

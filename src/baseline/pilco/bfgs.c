@@ -1,5 +1,5 @@
-/* bfgs.c - BFGS with a line search for the strong Wolfe conditions (Nocedal and Wright, algorithms 3.5, 3.6 and 6.1).
- * A point without a value counts as too far: the step is cut to a fifth. */
+/* bfgs.c - BFGS with a line search for the strong Wolfe conditions (Nocedal and Wright, algorithms 3.5, 3.6
+ * and 6.1). A point without a value counts as too far: the step is cut to a fifth. */
 #include "baseline/pilco/bfgs.h"
 
 #include <math.h>
@@ -58,7 +58,8 @@ static double line_search(search *q, double a, int most)
         if (armijo && fabs(q->try_slope) <= -curvature * q->slope) return a;
         if (!armijo || q->try_f >= flo) hi = a, fhi = q->try_f, shi = q->try_slope, bracket = 1;
         else {
-            if (bracket ? q->try_slope * (hi - lo) >= 0 : q->try_slope >= 0) hi = lo, fhi = flo, shi = slo, bracket = 1;
+            if (bracket ? q->try_slope * (hi - lo) >= 0 : q->try_slope >= 0)
+                hi = lo, fhi = flo, shi = slo, bracket = 1;
             lo = a, flo = q->try_f, slo = q->try_slope;
         }
         if (bracket) a = cubic(lo, flo, slo, hi, fhi, shi);
@@ -108,11 +109,12 @@ static size_t layout(search *q, double **history, int searches, char *mem)
 
 static int settled(const double *history, int k, const mcp_bfgs_settings *s)
 {
-    return k >= 10 && history[k] < s->plateau && history[k - 10] - history[k] <= s->tolerance * (fabs(history[k]) + 1e-12);
+    return k >= 10 && history[k] < s->plateau &&
+           history[k - 10] - history[k] <= s->tolerance * (fabs(history[k]) + 1e-12);
 }
 
-mcp_status mcp_bfgs(int n, double *x, mcp_bfgs_value *value, mcp_bfgs_step *step, void *context, const mcp_bfgs_settings *s,
-                    mcp_bfgs_info *info, mcp_error *err)
+mcp_status mcp_bfgs(int n, double *x, mcp_bfgs_value *value, mcp_bfgs_step *step, void *context,
+                    const mcp_bfgs_settings *s, mcp_bfgs_info *info, mcp_error *err)
 {
     search     q = {.n = n, .value = value, .context = context, .x = x};
     double    *history;
@@ -134,7 +136,8 @@ mcp_status mcp_bfgs(int n, double *x, mcp_bfgs_value *value, mcp_bfgs_step *step
             reset(&q), fresh = 1;
             continue;
         }
-        double norm = sqrt(dot(n, q.g, q.g)), a = line_search(&q, fresh ? fmin(1, 1 / norm) : 1, s->evaluations_max);
+        double norm = sqrt(dot(n, q.g, q.g)),
+               a = line_search(&q, fresh ? fmin(1, 1 / norm) : 1, s->evaluations_max);
         if (a == 0) {
             info->converged = fresh; /* steepest descent gains nothing either */
             if (!fresh) reset(&q), fresh = 1;

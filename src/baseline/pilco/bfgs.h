@@ -1,5 +1,5 @@
-/* bfgs.h - quasi-Newton minimisation with a bounded number of line searches, for smooth functions that may fail (not a
- * number) far from where they are sensible. */
+/* bfgs.h - quasi-Newton minimisation with a bounded number of line searches, for smooth functions that may
+ * fail (not a number) far from where they are sensible. */
 #ifndef MCP_PILCO_BFGS_H
 #define MCP_PILCO_BFGS_H
 
@@ -23,7 +23,7 @@ typedef struct {
 } mcp_bfgs_info;
 
 /* x: in the start, out the best found. Fails only when there is no value at the start, or no memory. */
-mcp_status mcp_bfgs(int n, double *x, mcp_bfgs_value *value, mcp_bfgs_step *step, void *context, const mcp_bfgs_settings *s,
-                    mcp_bfgs_info *info, mcp_error *err);
+mcp_status mcp_bfgs(int n, double *x, mcp_bfgs_value *value, mcp_bfgs_step *step, void *context,
+                    const mcp_bfgs_settings *s, mcp_bfgs_info *info, mcp_error *err);
 
 #endif

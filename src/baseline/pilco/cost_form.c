@@ -1,10 +1,12 @@
-/* cost_form.c - is a cost 1 - exp(-(a-z)^T W (a-z)/2) of the augmented state a = (x, sin, cos)? Which z and W?
+/* cost_form.c - is a cost 1 - exp(-(a-z)^T W (a-z)/2) of the augmented state a = (x, sin, cos)? Which z and
+ * W?
  *
- * q = -2 log(1 - cost) must be a quadratic polynomial of a: it is fitted to probes where the cost is not saturated, by least
- * squares, without the monomials cos^2 (they equal 1 - sin^2). What was dropped comes back as a number t per angle,
- *   W(t) = W + sum t (e_sin e_sin^T + e_cos e_cos^T),   constant(t) = constant - sum t,
- * all the same function on the circle. Among them the one is taken whose minimum over all a, constant - g^T W^-1 g, is
- * largest: a concave function of t (the Lagrange dual), and zero for the form that is wanted. */
+ * q = -2 log(1 - cost) must be a quadratic polynomial of a: it is fitted to probes where the cost is not
+ * saturated, by least squares, without the monomials cos^2 (they equal 1 - sin^2). What was dropped comes
+ * back as a number t per angle, W(t) = W + sum t (e_sin e_sin^T + e_cos e_cos^T),   constant(t) = constant -
+ * sum t, all the same function on the circle. Among them the one is taken whose minimum over all a, constant
+ * - g^T W^-1 g, is largest: a concave function of t (the Lagrange dual), and zero for the form that is
+ * wanted. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -50,7 +52,8 @@ static void monomials(const fit *f, const double *a, double *row)
             if (!dropped(f, i, j)) row[k++] = a[i] * a[j];
 }
 
-/* Probes where 1 - cost is not lost in rounding: points at all scales, half of them around the cheapest so far. */
+/* Probes where 1 - cost is not lost in rounding: points at all scales, half of them around the cheapest so
+ * far. */
 static int gather(fit *f, int rows)
 {
     mcp_rand r = mcp_rand_make(20, 0, 0, MCP_RNG_OTHER);
@@ -75,7 +78,8 @@ static int gather(fit *f, int rows)
     return have;
 }
 
-/* Householder least squares; returns the rms residual relative to the rms of rhs, or infinity when columns are dependent. */
+/* Householder least squares; returns the rms residual relative to the rms of rhs, or infinity when columns
+ * are dependent. */
 static double solve(int rows, int n, double *A, double *b, double *x)
 {
     double size = 0, left = 0;
@@ -85,7 +89,8 @@ static double solve(int rows, int n, double *A, double *b, double *x)
         for (int i = k; i < rows; i++) norm += A[i * n + k] * A[i * n + k];
         norm = sqrt(norm);
         if (norm < 1e-10) return INFINITY;
-        double alpha = A[k * n + k] > 0 ? -norm : norm, v0 = A[k * n + k] - alpha, vv = norm * norm - 2 * alpha * A[k * n + k] + alpha * alpha;
+        double alpha = A[k * n + k] > 0 ? -norm : norm, v0 = A[k * n + k] - alpha,
+               vv = norm * norm - 2 * alpha * A[k * n + k] + alpha * alpha;
         A[k * n + k] = v0;
         for (int j = k + 1; j <= n; j++) {
             dot = 0;
@@ -120,11 +125,13 @@ static double unpack(fit *f)
     memset(f->W, 0, (size_t)(f->na * f->na) * sizeof *f->W);
     for (int i = 0; i < f->na; i++)
         for (int j = 0; j <= i; j++)
-            if (!dropped(f, i, j)) f->W[i * f->na + j] = f->W[j * f->na + i] = (i == j ? 1 : 0.5) * f->coef[k], k++;
+            if (!dropped(f, i, j))
+                f->W[i * f->na + j] = f->W[j * f->na + i] = (i == j ? 1 : 0.5) * f->coef[k], k++;
     return top;
 }
 
-/* Least value of the quadratic form at t; strongly negative when W(t) is not positive semi-definite. Leaves V, eig. */
+/* Least value of the quadratic form at t; strongly negative when W(t) is not positive semi-definite. Leaves
+ * V, eig. */
 static double dual(fit *f, const double *t, double top)
 {
     int    na = f->na;
@@ -137,7 +144,8 @@ static double dual(fit *f, const double *t, double top)
         least -= t[i];
     }
     memcpy(f->V, f->Wt, (size_t)(na * na) * sizeof *f->V);
-    if (f->status != MCP_OK || (f->status = mcp_eigen_symmetric(na, f->V, na, f->eig, f->err)) != MCP_OK) return -DBL_MAX;
+    if (f->status != MCP_OK || (f->status = mcp_eigen_symmetric(na, f->V, na, f->eig, f->err)) != MCP_OK)
+        return -DBL_MAX;
     if (f->eig[0] < -tol) return 1e6 * (f->eig[0] - top);
     for (int k = 0; k < na; k++) {
         double d = 0;
@@ -147,7 +155,8 @@ static double dual(fit *f, const double *t, double top)
     return least;
 }
 
-/* Coordinate ascent with golden sections; the function is concave where it is finite and rises towards there elsewhere. */
+/* Coordinate ascent with golden sections; the function is concave where it is finite and rises towards there
+ * elsewhere. */
 static void best_t(fit *f, double *t, double top)
 {
     const double golden = 0.5 * (sqrt(5) - 1);
@@ -157,7 +166,8 @@ static void best_t(fit *f, double *t, double top)
             t[k] = u, fu = dual(f, t, top);
             t[k] = v, fv = dual(f, t, top);
             for (int it = 0; it < 60; it++) {
-                if (fu > fv) hi = v, v = u, fv = fu, u = hi - golden * (hi - lo), t[k] = u, fu = dual(f, t, top);
+                if (fu > fv)
+                    hi = v, v = u, fv = fu, u = hi - golden * (hi - lo), t[k] = u, fu = dual(f, t, top);
                 else lo = u, u = v, fu = fv, v = lo + golden * (hi - lo), t[k] = v, fv = dual(f, t, top);
             }
             t[k] = fu > fv ? u : v;
@@ -216,10 +226,15 @@ static size_t layout(fit *f, int rows, char *mem)
     return a.used;
 }
 
-mcp_status mcp_cost_form(int nx, int angles, const int *angle, mcp_cost_probe *probe, void *context, double *z, double *W,
-                         int *has_form, mcp_error *err)
+mcp_status mcp_cost_form(int nx, int angles, const int *angle, mcp_cost_probe *probe, void *context,
+                         double *z, double *W, int *has_form, mcp_error *err)
 {
-    fit        f = {.nx = nx, .na = nx + 2 * angles, .angles = angles, .angle = angle, .probe = probe, .context = context,
+    fit f = {.nx = nx,
+             .na = nx + 2 * angles,
+             .angles = angles,
+             .angle = angle,
+             .probe = probe,
+             .context = context,
              .err = err};
     void      *mem;
     double     t[64] = {0};

@@ -1,8 +1,10 @@
-/* horizon.c - T steps of moment matching and back (Deisenroth, Fox, Rasmussen 2015, section 3; the adjoint replaces their
+/* horizon.c - T steps of moment matching and back (Deisenroth, Fox, Rasmussen 2015, section 3; the adjoint
+ * replaces their
  * forward-mode chain rule, equations 30 to 39).
  *
  * A step, from x ~ N(m, S):
- *   a  = (x, sin, cos)            of x as it is                       -> ma, Sa          the cost is taken here
+ *   a  = (x, sin, cos)            of x as it is                       -> ma, Sa
+ *     the cost is taken here
  *   an = the same                 of x + measurement noise            -> man, San
  *   s  = network(scaled an)                                           -> ms, Ss, Cs
  *   u  = limit (9 sin s + sin 3s)/8                                   -> Mu, Su, Cu;  F = Cs Cu
@@ -22,8 +24,8 @@
 static const double jitter = 1e-6;
 
 typedef struct {
-    double *m, *S, *ma, *Sa, *Ct, *man, *San, *Ctn, *pm, *pS, *ms, *Ss, *Cs, *Mu, *Su, *Cu, *F, *mj, *Sj, *gm, *gS, *M, *V, *C, *K,
-        *dcost_m, *dcost_S, *network, *bank;
+    double *m, *S, *ma, *Sa, *Ct, *man, *San, *Ctn, *pm, *pS, *ms, *Ss, *Cs, *Mu, *Su, *Cu, *F, *mj, *Sj, *gm,
+        *gS, *M, *V, *C, *K, *dcost_m, *dcost_S, *network, *bank;
     size_t size; /* doubles from m on, without network and bank */
 } slice;
 
@@ -42,11 +44,12 @@ struct mcp_horizon {
 static void layout_slice(const mcp_horizon *h, mcp_arena *a, slice *s, int tape)
 {
     const mcp_horizon_problem *p = &h->p;
-    size_t nx = (size_t)p->nx, nu = (size_t)p->nu, k = 2 * (size_t)p->angles, na = (size_t)h->na, nj = (size_t)h->nj,
-           D = (size_t)p->inputs, f = (size_t)p->features, E = (size_t)h->E;
-    double **const list[] = {&s->m,  &s->S,  &s->ma, &s->Sa, &s->Ct, &s->man, &s->San, &s->Ctn, &s->pm,
-                             &s->pS, &s->ms, &s->Ss, &s->Cs, &s->Mu, &s->Su,  &s->Cu,  &s->F,   &s->mj,
-                             &s->Sj, &s->gm, &s->gS, &s->M,  &s->V,  &s->C,   &s->K,   &s->dcost_m, &s->dcost_S};
+    size_t nx = (size_t)p->nx, nu = (size_t)p->nu, k = 2 * (size_t)p->angles, na = (size_t)h->na,
+           nj = (size_t)h->nj, D = (size_t)p->inputs, f = (size_t)p->features, E = (size_t)h->E;
+    double **const list[] = {&s->m,   &s->S,  &s->ma, &s->Sa, &s->Ct,      &s->man,    &s->San,
+                             &s->Ctn, &s->pm, &s->pS, &s->ms, &s->Ss,      &s->Cs,     &s->Mu,
+                             &s->Su,  &s->Cu, &s->F,  &s->mj, &s->Sj,      &s->gm,     &s->gS,
+                             &s->M,   &s->V,  &s->C,  &s->K,  &s->dcost_m, &s->dcost_S};
     const size_t size[] = {nx,    nx * nx, na,     na * na, nx * k, na,     na * na, nx * k, f,
                            f * f, nu,      nu * nu, f * nu, nu,     nu * nu, nu * nu, f * nu, nj,
                            nj * nj, D,     D * D,  E,       E * E,  D * E,  nx * E,  na,     na * na};
@@ -79,8 +82,8 @@ static size_t layout(mcp_horizon *h, char *mem)
     return a.used;
 }
 
-mcp_status mcp_horizon_create(mcp_horizon **out, const mcp_horizon_problem *p, const mcp_bank *bank, mcp_pool *pool,
-                              mcp_error *err)
+mcp_status mcp_horizon_create(mcp_horizon **out, const mcp_horizon_problem *p, const mcp_bank *bank,
+                              mcp_pool *pool, mcp_error *err)
 {
     mcp_horizon shape = {.p = *p, .bank = bank, .pool = pool}, *h;
     void       *mem;
@@ -90,7 +93,8 @@ mcp_status mcp_horizon_create(mcp_horizon **out, const mcp_horizon_problem *p, c
     shape.nj = shape.na + p->nu;
     shape.E = mcp_bank_outputs(bank);
     if (mcp_bank_inputs(bank) != p->inputs)
-        return mcp_fail(err, MCP_ERR_ARG, "pilco: the model has %d inputs, not %d", mcp_bank_inputs(bank), p->inputs);
+        return mcp_fail(err, MCP_ERR_ARG, "pilco: the model has %d inputs, not %d", mcp_bank_inputs(bank),
+                        p->inputs);
     if ((st = mcp_block_alloc(&mem, layout(&shape, NULL), err)) != MCP_OK) return st;
     h = mem;
     *h = shape;
@@ -111,8 +115,8 @@ void mcp_horizon_ease(mcp_horizon *h, int steps, double sharpness)
 void mcp_horizon_free(mcp_horizon *h) { mcp_block_free(h); }
 
 /* (x, sin, cos) of x ~ N(m, S). */
-static void augment(int n, const double *m, const double *S, int k, const int *angle, double *ma, double *Sa, double *C,
-                    double *V)
+static void augment(int n, const double *m, const double *S, int k, const int *angle, double *ma, double *Sa,
+                    double *C, double *V)
 {
     int na = n + 2 * k;
     mcp_trig_forward(n, m, S, k, angle, ma + n, V, C);
@@ -130,7 +134,8 @@ static void augment(int n, const double *m, const double *S, int k, const int *a
 }
 
 static void augment_back(int n, const double *m, const double *S, int k, const int *angle, const double *C,
-                         const double *ma_bar, const double *Sa_bar, double *m_bar, double *S_bar, double *scratch)
+                         const double *ma_bar, const double *Sa_bar, double *m_bar, double *S_bar,
+                         double *scratch)
 {
     int     na = n + 2 * k;
     double *X = scratch, *Vb = X + n * 2 * k, *Cb = Vb + 4 * k * k;
@@ -148,7 +153,8 @@ static void augment_back(int n, const double *m, const double *S, int k, const i
 }
 
 /* Scaled entries of a Gaussian vector of size n. */
-static void pick(int n, const double *m, const double *S, int k, const int *at, const double *scale, double *pm, double *pS)
+static void pick(int n, const double *m, const double *S, int k, const int *at, const double *scale,
+                 double *pm, double *pS)
 {
     for (int i = 0; i < k; i++) {
         pm[i] = scale[i] * m[at[i]];
@@ -156,8 +162,8 @@ static void pick(int n, const double *m, const double *S, int k, const int *at, 
     }
 }
 
-static void pick_back(int n, int k, const int *at, const double *scale, const double *pm_bar, const double *pS_bar,
-                      double *m_bar, double *S_bar)
+static void pick_back(int n, int k, const int *at, const double *scale, const double *pm_bar,
+                      const double *pS_bar, double *m_bar, double *S_bar)
 {
     for (int i = 0; i < k; i++) {
         m_bar[at[i]] += scale[i] * pm_bar[i];
@@ -169,10 +175,12 @@ static mcp_status cost_at(mcp_horizon *h, slice *s, double *cost, mcp_error *err
 {
     const mcp_horizon_problem *p = &h->p;
     augment(p->nx, s->m, s->S, p->angles, p->angle, s->ma, s->Sa, s->Ct, h->scratch);
-    return mcp_loss_saturating(h->na, s->ma, s->Sa, p->z, h->W, cost, NULL, s->dcost_m, s->dcost_S, h->scratch, err);
+    return mcp_loss_saturating(h->na, s->ma, s->Sa, p->z, h->W, cost, NULL, s->dcost_m, s->dcost_S,
+                               h->scratch, err);
 }
 
-static mcp_status act(mcp_horizon *h, slice *s, const double *w, const double *c, const double *lambda, mcp_error *err)
+static mcp_status act(mcp_horizon *h, slice *s, const double *w, const double *c, const double *lambda,
+                      mcp_error *err)
 {
     const mcp_horizon_problem *p = &h->p;
     int                        nx = p->nx, nu = p->nu, na = h->na, nj = h->nj, f = p->features;
@@ -181,7 +189,8 @@ static mcp_status act(mcp_horizon *h, slice *s, const double *w, const double *c
     for (int i = 0; i < nx; i++) h->noisy[i * nx + i] += p->noise[i];
     augment(nx, s->m, h->noisy, p->angles, p->angle, s->man, s->San, s->Ctn, h->scratch);
     pick(na, s->man, s->San, f, p->feature, p->feature_scale, s->pm, s->pS);
-    if ((st = mcp_network_forward(f, p->basis, nu, w, c, lambda, s->pm, s->pS, s->ms, s->Ss, s->Cs, s->network, err)) != MCP_OK)
+    if ((st = mcp_network_forward(f, p->basis, nu, w, c, lambda, s->pm, s->pS, s->ms, s->Ss, s->Cs,
+                                  s->network, err)) != MCP_OK)
         return st;
     for (int i = 0; i < nu; i++) s->Ss[i * nu + i] += jitter;
     mcp_sine_forward(&mcp_sine_squash, nu, s->ms, s->Ss, nu, h->outs, p->limit, s->Mu, s->Su, s->Cu);
@@ -193,7 +202,8 @@ static mcp_status act(mcp_horizon *h, slice *s, const double *w, const double *c
         for (int j = 0; j < na; j++) s->Sj[i * nj + j] = s->Sa[i * na + j];
         for (int k = 0; k < nu; k++) {
             double v = 0;
-            for (int l = 0; l < f; l++) v += s->Sa[i * na + p->feature[l]] * p->feature_scale[l] * s->F[l * nu + k];
+            for (int l = 0; l < f; l++)
+                v += s->Sa[i * na + p->feature[l]] * p->feature_scale[l] * s->F[l * nu + k];
             s->Sj[i * nj + na + k] = s->Sj[(na + k) * nj + i] = v;
         }
     }
@@ -209,11 +219,14 @@ static mcp_status move(mcp_horizon *h, slice *s, slice *next, mcp_error *err)
     double                    *AS = h->scratch, *BV = AS + nx * nx, *AK = BV + nx * E;
     mcp_status                 st;
     pick(nj, s->mj, s->Sj, D, p->input, p->input_scale, s->gm, s->gS);
-    if ((st = mcp_bank_forward(h->bank, s->gm, s->gS, s->M, s->V, s->C, s->bank, h->work, h->pool, err)) != MCP_OK) return st;
+    if ((st = mcp_bank_forward(h->bank, s->gm, s->gS, s->M, s->V, s->C, s->bank, h->work, h->pool, err)) !=
+        MCP_OK)
+        return st;
     for (int i = 0; i < nx; i++)
         for (int e = 0; e < E; e++) {
             double v = 0;
-            for (int d = 0; d < D; d++) v += s->Sj[i * nj + p->input[d]] * p->input_scale[d] * s->C[d * E + e];
+            for (int d = 0; d < D; d++)
+                v += s->Sj[i * nj + p->input[d]] * p->input_scale[d] * s->C[d * E + e];
             s->K[i * E + e] = v;
         }
     memset(AS, 0, (size_t)(nx * nx + 2 * nx * E) * sizeof *AS);
@@ -229,7 +242,8 @@ static mcp_status move(mcp_horizon *h, slice *s, slice *next, mcp_error *err)
     mcp_small_add_nt(nx, E, nx, 1, AK, E, p->B, E, next->S, nx);
     mcp_small_add_nt(nx, E, nx, 1, p->B, E, AK, E, next->S, nx);
     for (int i = 0; i < nx; i++)
-        for (int j = 0; j < i; j++) next->S[i * nx + j] = next->S[j * nx + i] = 0.5 * (next->S[i * nx + j] + next->S[j * nx + i]);
+        for (int j = 0; j < i; j++)
+            next->S[i * nx + j] = next->S[j * nx + i] = 0.5 * (next->S[i * nx + j] + next->S[j * nx + i]);
     return MCP_OK;
 }
 
@@ -239,7 +253,7 @@ static void move_back(mcp_horizon *h, slice *s)
     const mcp_horizon_problem *p = &h->p;
     slice                     *b = &h->bar;
     int                        nx = p->nx, nj = h->nj, D = p->inputs, E = h->E;
-    double                    *Y = h->scratch, *YB = Y + nx * nx, *YA = YB + nx * E, *Gm = YA + nx * nx, *GS = Gm + D;
+    double *Y = h->scratch, *YB = Y + nx * nx, *YA = YB + nx * E, *Gm = YA + nx * nx, *GS = Gm + D;
     for (int i = 0; i < nx; i++)
         for (int j = 0; j < nx; j++) Y[i * nx + j] = 0.5 * (h->Sb[i * nx + j] + h->Sb[j * nx + i]);
     memset(YB, 0, (size_t)(nx * E + nx * nx + D + D * D) * sizeof *YB);
@@ -266,9 +280,10 @@ static void move_back(mcp_horizon *h, slice *s)
     pick_back(nj, D, p->input, p->input_scale, Gm, GS, b->mj, b->Sj);
 }
 
-/* From the adjoint of the joint vector to those of a (ma, Sa), of this state through what the policy saw, and of the policy. */
-static void act_back(mcp_horizon *h, slice *s, const double *w, const double *c, const double *lambda, double *w_bar,
-                     double *c_bar, double *lambda_bar)
+/* From the adjoint of the joint vector to those of a (ma, Sa), of this state through what the policy saw, and
+ * of the policy. */
+static void act_back(mcp_horizon *h, slice *s, const double *w, const double *c, const double *lambda,
+                     double *w_bar, double *c_bar, double *lambda_bar)
 {
     const mcp_horizon_problem *p = &h->p;
     slice                     *b = &h->bar;
@@ -292,17 +307,18 @@ static void act_back(mcp_horizon *h, slice *s, const double *w, const double *c,
         }
     mcp_small_add_nt(f, nu, nu, 1, b->F, nu, s->Cu, nu, b->Cs, nu);
     mcp_small_add_tn(nu, f, nu, 1, s->Cs, nu, b->F, nu, b->Cu, nu);
-    mcp_sine_backward(&mcp_sine_squash, nu, s->ms, s->Ss, nu, h->outs, p->limit, b->mj + na, b->Su, b->Cu, b->ms, b->Ss);
-    mcp_network_backward(f, p->basis, nu, w, c, lambda, s->pm, s->ms, b->ms, b->Ss, b->Cs, s->network, b->pm, b->pS, w_bar, c_bar,
-                         lambda_bar);
+    mcp_sine_backward(&mcp_sine_squash, nu, s->ms, s->Ss, nu, h->outs, p->limit, b->mj + na, b->Su, b->Cu,
+                      b->ms, b->Ss);
+    mcp_network_backward(f, p->basis, nu, w, c, lambda, s->pm, s->ms, b->ms, b->Ss, b->Cs, s->network, b->pm,
+                         b->pS, w_bar, c_bar, lambda_bar);
     pick_back(na, f, p->feature, p->feature_scale, b->pm, b->pS, b->man, b->San);
     memcpy(h->noisy, s->S, (size_t)(nx * nx) * sizeof *s->S);
     for (int i = 0; i < nx; i++) h->noisy[i * nx + i] += p->noise[i];
     augment_back(nx, s->m, h->noisy, p->angles, p->angle, s->Ctn, b->man, b->San, b->m, b->S, h->scratch);
 }
 
-/* Rounding can cost a covariance its definiteness; its "expected cost" may then be anything, and a search would run there.
- * LDL^T in place of a copy: every pivot must be positive but for rounding. */
+/* Rounding can cost a covariance its definiteness; its "expected cost" may then be anything, and a search
+ * would run there. LDL^T in place of a copy: every pivot must be positive but for rounding. */
 static int is_covariance(int n, const double *S, double *copy)
 {
     double most = 0;
@@ -318,8 +334,8 @@ static int is_covariance(int n, const double *S, double *copy)
     return 1;
 }
 
-static mcp_status go(mcp_horizon *h, const double *w, const double *c, const double *lambda, double *J, double *step,
-                     mcp_error *err)
+static mcp_status go(mcp_horizon *h, const double *w, const double *c, const double *lambda, double *J,
+                     double *step, mcp_error *err)
 {
     const mcp_horizon_problem *p = &h->p;
     mcp_status                 st;
@@ -330,20 +346,22 @@ static mcp_status go(mcp_horizon *h, const double *w, const double *c, const dou
         slice *s = &h->tape[t];
         double cost;
         if ((st = cost_at(h, s, &cost, err)) != MCP_OK) return st;
-        if (!isfinite(cost)) return mcp_fail(err, MCP_ERR_NUMERIC, "pilco: the expected cost is not a number at step %d", t);
+        if (!isfinite(cost))
+            return mcp_fail(err, MCP_ERR_NUMERIC, "pilco: the expected cost is not a number at step %d", t);
         *J += cost;
         if (step) step[t] = cost;
         if (t == h->steps) break;
         if ((st = act(h, s, w, c, lambda, err)) != MCP_OK) return st;
         if ((st = move(h, s, &h->tape[t + 1], err)) != MCP_OK) return st;
         if (!is_covariance(p->nx, h->tape[t + 1].S, h->scratch))
-            return mcp_fail(err, MCP_ERR_NUMERIC, "pilco: the state's covariance at step %d is not positive any more", t + 1);
+            return mcp_fail(err, MCP_ERR_NUMERIC,
+                            "pilco: the state's covariance at step %d is not positive any more", t + 1);
     }
     return MCP_OK;
 }
 
-mcp_status mcp_horizon_run(mcp_horizon *h, const double *w, const double *c, const double *lambda, double *J, double *step,
-                           double *w_bar, double *c_bar, double *lambda_bar, mcp_error *err)
+mcp_status mcp_horizon_run(mcp_horizon *h, const double *w, const double *c, const double *lambda, double *J,
+                           double *step, double *w_bar, double *c_bar, double *lambda_bar, mcp_error *err)
 {
     const mcp_horizon_problem *p = &h->p;
     slice                     *b = &h->bar;

@@ -1,8 +1,10 @@
-/* horizon.h - the whole of PILCO's objective: expected cost of T steps by moment matching, and its gradient in the policy.
+/* horizon.h - the whole of PILCO's objective: expected cost of T steps by moment matching, and its gradient
+ * in the policy.
  *
  *   x [nx] state; augmented: x, then sin and cos of each angle; joint: augmented, then u [nu]
  *   policy inputs are scaled entries of the augmented vector, model inputs scaled entries of the joint vector
- *   x' = A x + B Delta,  Delta the model's outputs;   cost 1 - exp(-(a-z)^T W (a-z)/2) of the augmented a, at t = 0 .. T */
+ *   x' = A x + B Delta,  Delta the model's outputs;
+ *     cost 1 - exp(-(a-z)^T W (a-z)/2) of the augmented a, at t = 0 .. T */
 #ifndef MCP_PILCO_HORIZON_H
 #define MCP_PILCO_HORIZON_H
 
@@ -27,15 +29,15 @@ typedef struct {
 typedef struct mcp_horizon mcp_horizon;
 
 /* Borrows p and bank. */
-mcp_status mcp_horizon_create(mcp_horizon **out, const mcp_horizon_problem *p, const mcp_bank *bank, mcp_pool *pool,
-                              mcp_error *err);
+mcp_status mcp_horizon_create(mcp_horizon **out, const mcp_horizon_problem *p, const mcp_bank *bank,
+                              mcp_pool *pool, mcp_error *err);
 void       mcp_horizon_free(mcp_horizon *h);
-/* An easier problem on the way to the real one: only the first steps of the horizon, and W times sharpness (< 1: a wider cost).
- * (T, 1) is the problem itself. */
+/* An easier problem on the way to the real one: only the first steps of the horizon, and W times sharpness (<
+ * 1: a wider cost). (T, 1) is the problem itself. */
 void       mcp_horizon_ease(mcp_horizon *h, int steps, double sharpness);
-/* w [nu][basis], c [basis][features], lambda [features]. Gradients (may all be NULL) are set, not added. step: [T+1] expected
- * cost of each time, or NULL. */
-mcp_status mcp_horizon_run(mcp_horizon *h, const double *w, const double *c, const double *lambda, double *J, double *step,
-                           double *w_bar, double *c_bar, double *lambda_bar, mcp_error *err);
+/* w [nu][basis], c [basis][features], lambda [features]. Gradients (may all be NULL) are set, not added.
+ * step: [T+1] expected cost of each time, or NULL. */
+mcp_status mcp_horizon_run(mcp_horizon *h, const double *w, const double *c, const double *lambda, double *J,
+                           double *step, double *w_bar, double *c_bar, double *lambda_bar, mcp_error *err);
 
 #endif

@@ -1,5 +1,5 @@
-/* loss.c - saturating loss of a Gaussian vector (Deisenroth, Fox, Rasmussen, "Gaussian processes for data-efficient learning
- * in robotics and control", IEEE PAMI 2015, equations 25 to 29).
+/* loss.c - saturating loss of a Gaussian vector (Deisenroth, Fox, Rasmussen, "Gaussian processes for
+ * data-efficient learning in robotics and control", IEEE PAMI 2015, equations 25 to 29).
  *
  *   E[L] = 1 - |I + S W|^-1/2 exp(-(m-z)^T A (m-z)/2),     A = W (I + S W)^-1 (symmetric)
  *   E[(1-L)^2] = |I + 2 S W|^-1/2 exp(-(m-z)^T W (I + 2 S W)^-1 (m-z)) */
@@ -10,8 +10,8 @@
 #include "baseline/pilco/small.h"
 
 /* |I + g S W|^-1/2 exp(-g (m-z)^T A (m-z)/2), A = W (I + g S W)^-1. */
-static mcp_status term(int n, double g, const double *d, const double *S, const double *W, double *A, double *Ad, double *value,
-                       double *R, double *work, mcp_error *err)
+static mcp_status term(int n, double g, const double *d, const double *S, const double *W, double *A,
+                       double *Ad, double *value, double *R, double *work, mcp_error *err)
 {
     double     logdet, q = 0;
     mcp_status st;
@@ -30,8 +30,9 @@ static mcp_status term(int n, double g, const double *d, const double *S, const 
     return MCP_OK;
 }
 
-mcp_status mcp_loss_saturating(int n, const double *m, const double *S, const double *z, const double *W, double *mean,
-                               double *variance, double *mean_dm, double *mean_dS, double *work, mcp_error *err)
+mcp_status mcp_loss_saturating(int n, const double *m, const double *S, const double *z, const double *W,
+                               double *mean, double *variance, double *mean_dm, double *mean_dS, double *work,
+                               mcp_error *err)
 {
     size_t     nn = (size_t)n * (size_t)n;
     double    *A = work, *R = A + nn, *inv = R + nn, *d = inv + nn + n, *Ad = d + n, E, E2;

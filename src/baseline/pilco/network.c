@@ -1,7 +1,9 @@
-/* network.c - moments of a deterministic radial basis network of a Gaussian vector, and their adjoint; the policy.
+/* network.c - moments of a deterministic radial basis network of a Gaussian vector, and their adjoint; the
+ * policy.
  *
  *   phi_i(x) = exp(-(x-c_i)^T L^-1 (x-c_i)/2),  L = diag(lambda);  outputs w phi
- *   q_i  = E phi_i         = |S L^-1 + I|^-1/2 exp(-zeta_i^T G zeta_i/2),     zeta_i = c_i - m, G = (S + L)^-1
+ *   q_i  = E phi_i         = |S L^-1 + I|^-1/2 exp(-zeta_i^T G zeta_i/2),
+ *     zeta_i = c_i - m, G = (S + L)^-1
  *   Q_ij = E phi_i phi_j   = exp(-d^T L^-1 d/4) |2 S L^-1 + I|^-1/2 exp(-zeta^T H zeta/2),
  *          d = c_i - c_j, zeta = (zeta_i + zeta_j)/2, H = (S + L/2)^-1        (product of two Gaussians)
  *   M = w q,   V = w Q w^T - M M^T,   C = sum_i w_i q_i G zeta_i              (Stein)
@@ -34,8 +36,8 @@ static parts split(int n, int b, double *work)
 int mcp_network_work(int n, int b) { return 3 * n * n + n + b + b * n + b * b + 3 * n; }
 
 /* A = (S + scale L)^-1 and log |S (scale L)^-1 + I|. */
-static mcp_status shifted_inverse(int n, const double *S, double scale, const double *lambda, double *A, double *logdet,
-                                  double *scratch, mcp_error *err)
+static mcp_status shifted_inverse(int n, const double *S, double scale, const double *lambda, double *A,
+                                  double *logdet, double *scratch, mcp_error *err)
 {
     mcp_status st;
     memcpy(A, S, (size_t)(n * n) * sizeof *A);
@@ -57,8 +59,9 @@ static double form(int n, const double *A, const double *zeta, double *tau)
     return s;
 }
 
-mcp_status mcp_network_forward(int n, int b, int o, const double *w, const double *c, const double *lambda, const double *m,
-                               const double *S, double *M, double *V, double *C, double *work, mcp_error *err)
+mcp_status mcp_network_forward(int n, int b, int o, const double *w, const double *c, const double *lambda,
+                               const double *m, const double *S, double *M, double *V, double *C,
+                               double *work, mcp_error *err)
 {
     parts      p = split(n, b, work);
     double     ld1, ld2;
@@ -97,8 +100,9 @@ mcp_status mcp_network_forward(int n, int b, int o, const double *w, const doubl
 }
 
 /* The part through q and G zeta: M and C. M_bar here already has V's share of it. */
-static void back_first(int n, int b, int o, const double *w, const double *lambda, const double *M_bar, const double *C_bar,
-                       const parts *p, double *m_bar, double *S_bar, double *w_bar, double *c_bar, double *lambda_bar)
+static void back_first(int n, int b, int o, const double *w, const double *lambda, const double *M_bar,
+                       const double *C_bar, const parts *p, double *m_bar, double *S_bar, double *w_bar,
+                       double *c_bar, double *lambda_bar)
 {
     for (int i = 0; i < b; i++) {
         const double *t = p->t + i * n;
@@ -128,9 +132,9 @@ static void back_first(int n, int b, int o, const double *w, const double *lambd
 }
 
 /* The part through Q. U [o][o] is V_bar + V_bar^T. */
-static void back_second(int n, int b, int o, const double *w, const double *c, const double *lambda, const double *m,
-                        const double *V_bar, const parts *p, double *m_bar, double *S_bar, double *w_bar, double *c_bar,
-                        double *lambda_bar)
+static void back_second(int n, int b, int o, const double *w, const double *c, const double *lambda,
+                        const double *m, const double *V_bar, const parts *p, double *m_bar, double *S_bar,
+                        double *w_bar, double *c_bar, double *lambda_bar)
 {
     for (int i = 0; i < b; i++)
         for (int j = 0; j < b; j++) {
@@ -138,7 +142,8 @@ static void back_second(int n, int b, int o, const double *w, const double *c, c
             for (int a = 0; a < o; a++)
                 for (int e = 0; e < o; e++) {
                     P += V_bar[a * o + e] * w[a * b + i] * w[e * b + j];
-                    w_bar[a * b + i] += (V_bar[a * o + e] + V_bar[e * o + a]) * p->Q[i * b + j] * w[e * b + j];
+                    w_bar[a * b + i] +=
+                        (V_bar[a * o + e] + V_bar[e * o + a]) * p->Q[i * b + j] * w[e * b + j];
                 }
             P *= p->Q[i * b + j];
             for (int d = 0; d < n; d++) p->h[d] = 0.5 * (c[i * n + d] + c[j * n + d]) - m[d];
@@ -150,14 +155,16 @@ static void back_second(int n, int b, int o, const double *w, const double *c, c
                 c_bar[j * n + d] -= 0.5 * P * p->tau[d] - half;
                 lambda_bar[d] += 0.5 * half * e / lambda[d] + 0.5 * P / lambda[d] +
                                  0.25 * P * (p->tau[d] * p->tau[d] - p->H[d * n + d]);
-                for (int f = 0; f < n; f++) S_bar[d * n + f] += 0.5 * P * (p->tau[d] * p->tau[f] - p->H[d * n + f]);
+                for (int f = 0; f < n; f++)
+                    S_bar[d * n + f] += 0.5 * P * (p->tau[d] * p->tau[f] - p->H[d * n + f]);
             }
         }
 }
 
-void mcp_network_backward(int n, int b, int o, const double *w, const double *c, const double *lambda, const double *m,
-                          const double *M, const double *M_bar, const double *V_bar, const double *C_bar, double *work,
-                          double *m_bar, double *S_bar, double *w_bar, double *c_bar, double *lambda_bar)
+void mcp_network_backward(int n, int b, int o, const double *w, const double *c, const double *lambda,
+                          const double *m, const double *M, const double *M_bar, const double *V_bar,
+                          const double *C_bar, double *work, double *m_bar, double *S_bar, double *w_bar,
+                          double *c_bar, double *lambda_bar)
 {
     parts   p = split(n, b, work);
     double *Mb = p.scratch; /* at least n*n + n long; o <= inputs of any policy we build */

@@ -1,5 +1,6 @@
-/* pilco.c - one policy improvement by PILCO: the task's trained GPs into a bank, the horizon's expected cost and gradient
- * into BFGS. The search works on what the authors' code searches: pseudo-targets, centres and log length-scales (targets.h). */
+/* pilco.c - one policy improvement by PILCO: the task's trained GPs into a bank, the horizon's expected cost
+ * and gradient into BFGS. The search works on what the authors' code searches: pseudo-targets, centres and
+ * log length-scales (targets.h). */
 #include "baseline/pilco/pilco.h"
 
 #include <math.h>
@@ -19,7 +20,8 @@ enum {
     BEGINS = 10       /* tries to find a first policy with a finite cost */
 };
 
-/* A fresh policy is led to the task by easier problems: part of the horizon, W times sharpness (a sixteenth: four times the width). */
+/* A fresh policy is led to the task by easier problems: part of the horizon, W times sharpness (a sixteenth:
+ * four times the width). */
 typedef struct {
     double part, sharpness;
     int    searches;
@@ -80,10 +82,13 @@ static double value(void *context, const double *x, double *g)
     const double              *c = x + p->nu * p->basis;
     for (int k = 0; k < p->features; k++)
         if (!(fabs(c[p->basis * p->features + k]) < 20)) return INFINITY;
-    if (mcp_targets_forward(p->nu, p->basis, p->features, x, q->w, q->lambda, q->K, q->L) != MCP_OK) return INFINITY;
-    if (mcp_horizon_run(q->horizon, q->w, c, q->lambda, &J, NULL, q->w_bar, g + p->nu * p->basis, q->lambda_bar, NULL) != MCP_OK)
+    if (mcp_targets_forward(p->nu, p->basis, p->features, x, q->w, q->lambda, q->K, q->L) != MCP_OK)
         return INFINITY;
-    mcp_targets_backward(p->nu, p->basis, p->features, x, q->w, q->lambda, q->K, q->L, q->w_bar, q->lambda_bar, g);
+    if (mcp_horizon_run(q->horizon, q->w, c, q->lambda, &J, NULL, q->w_bar, g + p->nu * p->basis,
+                        q->lambda_bar, NULL) != MCP_OK)
+        return INFINITY;
+    mcp_targets_backward(p->nu, p->basis, p->features, x, q->w, q->lambda, q->K, q->L, q->w_bar,
+                         q->lambda_bar, g);
     return J;
 }
 
@@ -93,8 +98,14 @@ static int note(void *context, int searches, double f, double norm, double step)
     int     at = q->info->steps + searches;
     if (at <= q->room) q->info->history[at - 1] = f, q->info->rate_history[at - 1] = step;
     if (!q->in->progress) return 0;
-    mcp_progress p = {.step = at, .steps_max = q->room, .cost = f, .best = fmin(f, q->best_J), .step_size = step,
-                      .gradient_norm = norm, .event = searches == 1 && at > 1 ? 3 : 0, .seconds = now() - q->began};
+    mcp_progress p = {.step = at,
+                      .steps_max = q->room,
+                      .cost = f,
+                      .best = fmin(f, q->best_J),
+                      .step_size = step,
+                      .gradient_norm = norm,
+                      .event = searches == 1 && at > 1 ? 3 : 0,
+                      .seconds = now() - q->began};
     return q->in->progress(q->in->progress_context, &p);
 }
 
@@ -105,7 +116,8 @@ static mcp_status make_bank(search *q, mcp_error *err)
     const mcp_model_settings *m = &q->in->system->task->model;
     int                       D = d->nf, E = d->ngp;
     if (m->posterior != MCP_POSTERIOR_EXACT)
-        return mcp_bank_create_sparse(&q->bank, E, q->in->gp, m->tolerance, m->points_max, mcp_isa_level(), err);
+        return mcp_bank_create_sparse(&q->bank, E, q->in->gp, m->tolerance, m->points_max, mcp_isa_level(),
+                                      err);
     double          *hyper = mcp_calloc((size_t)E * (size_t)(D + 2), sizeof *hyper);
     mcp_status       st;
     if (!hyper) return mcp_fail(err, MCP_ERR_MEMORY, "pilco: out of memory");
@@ -137,17 +149,20 @@ static mcp_status to_theta(search *q, double *theta, mcp_error *err)
     const mcp_horizon_problem *p = &l->p;
     int                        b = p->basis, f = p->features;
     if (mcp_targets_forward(p->nu, b, f, q->x, q->w, q->lambda, q->K, q->L) != MCP_OK)
-        return mcp_fail(err, MCP_ERR_NUMERIC, "pilco: the policy's basis functions coincide; give its rbf fewer, or start again from an "
-                        "earlier trial");
+        return mcp_fail(
+            err, MCP_ERR_NUMERIC,
+            "pilco: the policy's basis functions coincide; give its rbf fewer, or start again from an "
+            "earlier trial");
     memcpy(theta + l->weights, q->w, (size_t)(p->nu * b) * sizeof *theta);
     memcpy(theta + l->centres, q->x + p->nu * b, (size_t)(b * f) * sizeof *theta);
     memcpy(theta + l->lengths, q->x + p->nu * b + b * f, (size_t)f * sizeof *theta);
     return MCP_OK;
 }
 
-/* Centres over the box that the system visits, angles on the whole circle (mcp_policy_draw), length-scales twice what is drawn
- * there; pseudo-targets a random linear function of the pseudo-inputs plus 0.1 N(0, 1). Basis functions must reach each
- * other: a policy that is zero between narrow ones leads no gradient out of the hanging rest. */
+/* Centres over the box that the system visits, angles on the whole circle (mcp_policy_draw), length-scales
+ * twice what is drawn there; pseudo-targets a random linear function of the pseudo-inputs plus 0.1 N(0, 1).
+ * Basis functions must reach each other: a policy that is zero between narrow ones leads no gradient out of
+ * the hanging rest. */
 static mcp_status fresh(search *q, uint32_t draw, mcp_error *err)
 {
     const mcp_algorithm_input *in = q->in;
@@ -155,7 +170,8 @@ static mcp_status fresh(search *q, uint32_t draw, mcp_error *err)
     int                        b = p->basis, f = p->features;
     double                    *c = q->x + p->nu * b, *log_l = c + b * f;
     mcp_rand                   r = mcp_rand_make(in->seed, in->number, draw, MCP_RNG_POLICY);
-    mcp_status st = mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, draw, q->theta, err);
+    mcp_status st =
+        mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, draw, q->theta, err);
     if (st != MCP_OK) return st;
     from_theta(q, q->theta);
     for (int k = 0; k < f; k++) log_l[k] += M_LN2;
@@ -178,11 +194,15 @@ mcp_status mcp_pilco_check(const mcp_system *s, mcp_error *err)
     return st;
 }
 
-/* Line searches on the problem as it is eased now; count != 0: it is the task itself, and the result may become the answer. */
+/* Line searches on the problem as it is eased now; count != 0: it is the task itself, and the result may
+ * become the answer. */
 static mcp_status descend(search *q, int searches, int count, mcp_bfgs_info *b, mcp_error *err)
 {
     /* a cost of one a step is the plateau of the saturated cost; the way off it is slow at first */
-    mcp_bfgs_settings s = {.searches_max = searches, .evaluations_max = EVALUATIONS, .tolerance = 1e-4, .plateau = 0.98 * (q->plan.p.T + 1)};
+    mcp_bfgs_settings s = {.searches_max = searches,
+                           .evaluations_max = EVALUATIONS,
+                           .tolerance = 1e-4,
+                           .plateau = 0.98 * (q->plan.p.T + 1)};
     mcp_status        st = mcp_bfgs(params(q), q->x, value, note, q, &s, b, err);
     q->info->steps += b->searches;
     if (st == MCP_OK && count && b->f < q->best_J) {
@@ -192,7 +212,10 @@ static mcp_status descend(search *q, int searches, int count, mcp_bfgs_info *b, 
     return st;
 }
 
-static void ease(search *q, const easing *e) { mcp_horizon_ease(q->horizon, (int)ceil(e->part * q->plan.p.T), e->sharpness); }
+static void ease(search *q, const easing *e)
+{
+    mcp_horizon_ease(q->horizon, (int)ceil(e->part * q->plan.p.T), e->sharpness);
+}
 
 /* Candidate k: the best of some fresh policies on the easiest problem, led from there to the task. */
 static mcp_status candidate(search *q, uint32_t k, mcp_bfgs_info *b, mcp_error *err)
@@ -242,14 +265,18 @@ static mcp_status improve(search *q, double *theta, mcp_error *err)
     for (int i = 0; i < EASINGS; i++) q->room += s->starts * easings[i].searches;
     q->info->history = mcp_calloc((size_t)q->room, sizeof(double));
     q->info->rate_history = mcp_calloc((size_t)q->room, sizeof(double));
-    if (!q->info->history || !q->info->rate_history) return mcp_fail(err, MCP_ERR_MEMORY, "pilco: out of memory");
+    if (!q->info->history || !q->info->rate_history)
+        return mcp_fail(err, MCP_ERR_MEMORY, "pilco: out of memory");
     if ((st = begin(q, theta, err)) != MCP_OK) return st;
     if (isfinite(q->info->cost_first)) st = descend(q, s->searches, 1, &b, err);
-    for (int k = 0; k < s->starts && st == MCP_OK && !b.stopped && q->best_J > poor && !q->in->incumbent_works; k++)
+    for (int k = 0;
+         k < s->starts && st == MCP_OK && !b.stopped && q->best_J > poor && !q->in->incumbent_works; k++)
         st = candidate(q, (uint32_t)k, &b, err);
     if (st != MCP_OK) return st;
     if (!isfinite(q->best_J))
-        return mcp_fail(err, MCP_ERR_NUMERIC, "pilco: no policy has a finite expected cost on the model; look at the data of the trials so far, "
+        return mcp_fail(err, MCP_ERR_NUMERIC,
+                        "pilco: no policy has a finite expected cost on the model; look at the data of the "
+                        "trials so far, "
                         "raise model.noise_floor, or use mc-pilco4pms, which needs no Gaussian over states");
     q->info->outcome = b.stopped ? MCP_INTERRUPTED : b.converged ? MCP_CONVERGED : MCP_STEPS_MAX;
     memcpy(q->x, q->best, (size_t)params(q) * sizeof *q->x);
@@ -257,13 +284,17 @@ static mcp_status improve(search *q, double *theta, mcp_error *err)
     return to_theta(q, theta, err);
 }
 
-mcp_status mcp_pilco_improve(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info, mcp_error *err)
+mcp_status mcp_pilco_improve(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info,
+                             mcp_error *err)
 {
     search     q = {.in = in, .info = info, .began = now(), .best_J = INFINITY};
     mcp_status st;
-    *info = (mcp_optimise_info){.check_cosine = NAN, .points = in->pairs->n, .tolerance = in->system->task->model.tolerance};
+    *info = (mcp_optimise_info){.check_cosine = NAN,
+                                .points = in->pairs->n,
+                                .tolerance = in->system->task->model.tolerance};
     if ((st = mcp_pilco_recognise(&q.plan, in->system, err)) != MCP_OK) return st;
-    if ((st = make_bank(&q, err)) == MCP_OK && (st = mcp_horizon_create(&q.horizon, &q.plan.p, q.bank, in->pool, err)) == MCP_OK &&
+    if ((st = make_bank(&q, err)) == MCP_OK &&
+        (st = mcp_horizon_create(&q.horizon, &q.plan.p, q.bank, in->pool, err)) == MCP_OK &&
         (st = mcp_block_alloc(&q.block, layout(&q, NULL), err)) == MCP_OK) {
         layout(&q, q.block);
         st = improve(&q, theta, err);

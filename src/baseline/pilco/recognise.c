@@ -1,4 +1,5 @@
-/* recognise.c - a compiled task to the problem moment matching solves, by probing its programs at random points. */
+/* recognise.c - a compiled task to the problem moment matching solves, by probing its programs at random
+ * points. */
 #include "baseline/pilco/recognise.h"
 
 #include <math.h>
@@ -50,7 +51,8 @@ static double wide(prober *q) { return 2 * (2 * mcp_rand_uniform(&q->rand) - 1);
 static double variable(const prober *q, const double *x, const double *u, int i)
 {
     if (i < q->nx) return x[i];
-    if (i < q->na) return (i - q->nx) % 2 ? cos(x[q->angle[(i - q->nx) / 2]]) : sin(x[q->angle[(i - q->nx) / 2]]);
+    if (i < q->na)
+        return (i - q->nx) % 2 ? cos(x[q->angle[(i - q->nx) / 2]]) : sin(x[q->angle[(i - q->nx) / 2]]);
     return u[i - q->na];
 }
 
@@ -84,7 +86,8 @@ static int match(const prober *q, const double *point, const double *value, int 
     return -1;
 }
 
-/* Which variable each of n quantities is; evaluate fills out[n] at (x, u). Returns the first that is none, or -1. */
+/* Which variable each of n quantities is; evaluate fills out[n] at (x, u). Returns the first that is none, or
+ * -1. */
 typedef void evaluate_fn(prober *q, const double *x, const double *u, double *out);
 static int match_all(prober *q, int n, evaluate_fn *evaluate, int variables, int *which, double *scale)
 {
@@ -123,7 +126,8 @@ static void eval_policy_inputs(prober *q, const double *x, const double *u, doub
     mcp_program_net_inputs(q->s->policy_true, 0, q->theta, 1, q->in, q->mem, out, q->work);
 }
 
-/* Keeps only the angles in use and renumbers. which[] values: with all states as angles -> with the angles kept. */
+/* Keeps only the angles in use and renumbers. which[] values: with all states as angles -> with the angles
+ * kept. */
 static void renumber(const prober *q, const int *slot, int kept, int n, int *which)
 {
     int nx = q->nx;
@@ -139,16 +143,25 @@ static mcp_status find_variables(prober *q, mcp_horizon_problem *p, mcp_error *e
     const mcp_system *s = q->s;
     int               slot[MCP_MAX_STATE], used[MCP_MAX_STATE] = {0}, bad;
     if (mcp_program_memory(s->features))
-        return mcp_fail(err, MCP_ERR_TASK, "pilco: the model's features must not use prev(); take such features out of model.features");
+        return mcp_fail(
+            err, MCP_ERR_TASK,
+            "pilco: the model's features must not use prev(); take such features out of model.features");
     if (mcp_program_memory(s->actuator))
-        return mcp_fail(err, MCP_ERR_TASK, "pilco: an input's delay cannot be matched; set it to 0 or use mc-pilco4pms");
+        return mcp_fail(err, MCP_ERR_TASK,
+                        "pilco: an input's delay cannot be matched; set it to 0 or use mc-pilco4pms");
     offer_all_angles(q);
     if ((bad = match_all(q, s->nf, eval_features, q->na + q->nu, p->input, p->input_scale)) >= 0)
-        return mcp_fail(err, MCP_ERR_TASK, "pilco: model feature \"%s\" is not a state, an input or the sine or cosine of a state; "
-                        "list only those in model.features", s->feature_text[bad]);
+        return mcp_fail(
+            err, MCP_ERR_TASK,
+            "pilco: model feature \"%s\" is not a state, an input or the sine or cosine of a state; "
+            "list only those in model.features",
+            s->feature_text[bad]);
     if ((bad = match_all(q, p->features, eval_policy_inputs, q->na, p->feature, p->feature_scale)) >= 0)
-        return mcp_fail(err, MCP_ERR_TASK, "pilco: argument %d of the policy's rbf is not a state or the sine or cosine of one; list only "
-                        "those", bad + 1);
+        return mcp_fail(
+            err, MCP_ERR_TASK,
+            "pilco: argument %d of the policy's rbf is not a state or the sine or cosine of one; list only "
+            "those",
+            bad + 1);
     for (int i = 0; i < q->nx; i++) used[i] = s->task->state_angle && s->task->state_angle[i];
     for (int i = 0; i < s->nf; i++)
         if (p->input[i] >= q->nx && p->input[i] < q->na) used[(p->input[i] - q->nx) / 2] = 1;
@@ -174,20 +187,24 @@ static mcp_status check_model(prober *q, mcp_error *err)
         run(q, s->features);
         for (int g = 0; g < s->ngp; g++)
             if (q->out[s->nf + g] != 0)
-                return mcp_fail(err, MCP_ERR_TASK, "pilco: the model of %s has a prior mean; take it out, moment matching needs a zero mean",
-                                s->task->state[s->task->gp[g].state]);
+                return mcp_fail(
+                    err, MCP_ERR_TASK,
+                    "pilco: the model of %s has a prior mean; take it out, moment matching needs a zero mean",
+                    s->task->state[s->task->gp[g].state]);
     }
     for (int g = 0; g < s->ngp; g++) {
         int ok = mcp_kernel_params(s->kernel[g]) == 1 + s->nf;
         for (int t = 0; t < PROBES && ok; t++) {
             double d = 0;
             for (int i = 0; i <= s->nf; i++) hyper[i] = 0.3 * wide(q);
-            for (int i = 0; i < s->nf; i++) x[i] = wide(q), z[i] = wide(q), d += pow((x[i] - z[i]) / exp(hyper[1 + i]), 2);
+            for (int i = 0; i < s->nf; i++)
+                x[i] = wide(q), z[i] = wide(q), d += pow((x[i] - z[i]) / exp(hyper[1 + i]), 2);
             double want = exp(2 * hyper[0] - d), have = mcp_kernel_value(s->kernel[g], hyper, x, z);
             ok = fabs(want - have) <= 1e-10 * exp(2 * hyper[0]);
         }
         if (!ok)
-            return mcp_fail(err, MCP_ERR_TASK, "pilco: the kernel of %s is %s; moment matching needs kernel: se on all features",
+            return mcp_fail(err, MCP_ERR_TASK,
+                            "pilco: the kernel of %s is %s; moment matching needs kernel: se on all features",
                             s->task->state[s->task->gp[g].state], s->kernel_text[g]);
     }
     return MCP_OK;
@@ -215,14 +232,17 @@ static mcp_status find_transition(prober *q, mcp_horizon_problem *p, mcp_error *
             for (int j = 0; j < nx; j++) v += p->A[i * nx + j] * q->in[j];
             for (int e = 0; e < E; e++) v += p->B[i * E + e] * q->in[nx + nu + e];
             if (!(fabs(v - q->out[i]) < 1e-9))
-                return mcp_fail(err, MCP_ERR_TASK, "pilco: the next %s is not linear in the states and the learned changes; "
-                                "learn it (model.changes) instead of giving it a known transition", s->task->state[i]);
+                return mcp_fail(err, MCP_ERR_TASK,
+                                "pilco: the next %s is not linear in the states and the learned changes; "
+                                "learn it (model.changes) instead of giving it a known transition",
+                                s->task->state[i]);
         }
     }
     return MCP_OK;
 }
 
-/* The three groups of a single rbf, and u = limit (9 sin s + sin 3s)/8 of its outputs at random parameters. */
+/* The three groups of a single rbf, and u = limit (9 sin s + sin 3s)/8 of its outputs at random parameters.
+ */
 static mcp_status check_policy(prober *q, mcp_pilco_plan *plan, mcp_error *err)
 {
     const mcp_program     *c = q->s->policy_true;
@@ -235,7 +255,8 @@ static mcp_status check_policy(prober *q, mcp_pilco_plan *plan, mcp_error *err)
         if (m->kind == MCP_RBF_CENTRES) g[1] = m;
         if (m->kind == MCP_RBF_LOG_LENGTHS) g[2] = m;
     }
-    int ok = !mcp_program_memory(c) && mcp_program_net_count(c) == 1 && mcp_program_groups(c) == 3 && g[0] && g[1] && g[2] && g[0]->rows == q->nu;
+    int ok = !mcp_program_memory(c) && mcp_program_net_count(c) == 1 && mcp_program_groups(c) == 3 && g[0] &&
+             g[1] && g[2] && g[0]->rows == q->nu;
     if (ok) {
         plan->weights = g[0]->offset, plan->centres = g[1]->offset, plan->lengths = g[2]->offset;
         p->basis = g[0]->cols;
@@ -253,17 +274,23 @@ static mcp_status check_policy(prober *q, mcp_pilco_plan *plan, mcp_error *err)
             for (int b = 0; b < p->basis; b++) {
                 double d = 0;
                 for (int i = 0; i < p->features; i++) {
-                    double r = (f[i] - q->theta[plan->centres + b * p->features + i]) / exp(q->theta[plan->lengths + i]);
+                    double r = (f[i] - q->theta[plan->centres + b * p->features + i]) /
+                               exp(q->theta[plan->lengths + i]);
                     d += r * r;
                 }
                 s += q->theta[plan->weights + k * p->basis + b] * exp(-d);
             }
-            ok = fabs(q->out[k] - t->input[k].limit * (9 * sin(s) + sin(3 * s)) / 8) <= 1e-9 * t->input[k].limit;
+            ok = fabs(q->out[k] - t->input[k].limit * (9 * sin(s) + sin(3 * s)) / 8) <=
+                 1e-9 * t->input[k].limit;
         }
     }
     if (!ok)
-        return mcp_fail(err, MCP_ERR_TASK, "pilco: the policy of %s must be LIMIT*(9*sin(s) + sin(3*s))/8 with s = rbf(N, ...) of states and "
-                        "their sines and cosines, one output of the same rbf per input; e.g. let: {s: 'rbf(10, ...)'}", t->input[0].name);
+        return mcp_fail(
+            err, MCP_ERR_TASK,
+            "pilco: the policy of %s must be LIMIT*(9*sin(s) + sin(3*s))/8 with s = rbf(N, ...) of states "
+            "and "
+            "their sines and cosines, one output of the same rbf per input; e.g. let: {s: 'rbf(10, ...)'}",
+            t->input[0].name);
     return MCP_OK;
 }
 
@@ -271,7 +298,8 @@ static double probe_cost(void *context, const double *x)
 {
     prober *q = context;
     memcpy(q->in, x, (size_t)q->nx * sizeof *x);
-    for (int i = 0; i < q->nu; i++) q->in[q->nx + i] = wide(q); /* a cost of u shows as noise and has not the form */
+    for (int i = 0; i < q->nu; i++)
+        q->in[q->nx + i] = wide(q); /* a cost of u shows as noise and has not the form */
     run(q, q->s->cost);
     return q->out[q->metric];
 }
@@ -286,8 +314,11 @@ static mcp_status find_cost(prober *q, mcp_pilco_plan *plan, mcp_error *err)
         plan->metric = q->metric;
     }
     if (!has)
-        return mcp_fail(err, MCP_ERR_TASK, "pilco: neither cost nor metric is 1 - exp(-Q/2) with Q a positive quadratic form in the states and the "
-                        "sines and cosines of angles whose least value is 0; write the cost so, e.g. 1 - exp(-(p^2 + (cos(theta) + 1)^2)/2)");
+        return mcp_fail(err, MCP_ERR_TASK,
+                        "pilco: neither cost nor metric is 1 - exp(-Q/2) with Q a positive quadratic form in "
+                        "the states and the "
+                        "sines and cosines of angles whose least value is 0; write the cost so, e.g. 1 - "
+                        "exp(-(p^2 + (cos(theta) + 1)^2)/2)");
     return MCP_OK;
 }
 
@@ -341,7 +372,7 @@ mcp_status mcp_pilco_recognise(mcp_pilco_plan *out, const mcp_system *s, mcp_err
 {
     prober     q = {.s = s, .nx = s->nx, .nu = s->nu, .rand = mcp_rand_make(22, 0, 0, MCP_RNG_OTHER)};
     void      *mem = NULL;
-    int        features = mcp_program_net_count(s->policy_true) ? mcp_program_net_features(s->policy_true, 0) : 0;
+    int features = mcp_program_net_count(s->policy_true) ? mcp_program_net_features(s->policy_true, 0) : 0;
     mcp_status st;
     memset(out, 0, sizeof *out);
     out->p.nx = s->nx, out->p.nu = s->nu, out->p.T = s->steps, out->p.inputs = s->nf;
@@ -349,8 +380,9 @@ mcp_status mcp_pilco_recognise(mcp_pilco_plan *out, const mcp_system *s, mcp_err
     layout(&q, mem);
     if ((st = mcp_block_alloc(&out->block, layout_plan(&out->p, s->ngp, features, NULL), err)) == MCP_OK) {
         layout_plan(&out->p, s->ngp, features, out->block);
-        if ((st = check_policy(&q, out, err)) == MCP_OK && (st = find_variables(&q, &out->p, err)) == MCP_OK &&
-            (st = check_model(&q, err)) == MCP_OK && (st = find_transition(&q, &out->p, err)) == MCP_OK)
+        if ((st = check_policy(&q, out, err)) == MCP_OK &&
+            (st = find_variables(&q, &out->p, err)) == MCP_OK && (st = check_model(&q, err)) == MCP_OK &&
+            (st = find_transition(&q, &out->p, err)) == MCP_OK)
             st = find_cost(&q, out, err);
         if (st == MCP_OK) fill_start(&q, &out->p);
     }

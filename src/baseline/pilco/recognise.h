@@ -1,6 +1,7 @@
-/* recognise.h - what moment matching needs to know about a task, found by probing its compiled programs: which features are
- * plain states, sines, cosines or inputs, whether the kernels are squared exponentials, the transition linear, the policy a
- * squashed network, and the cost a saturated quadratic. Nothing is parsed: however a task writes it, the numbers decide. */
+/* recognise.h - what moment matching needs to know about a task, found by probing its compiled programs:
+ * which features are plain states, sines, cosines or inputs, whether the kernels are squared exponentials,
+ * the transition linear, the policy a squashed network, and the cost a saturated quadratic. Nothing is
+ * parsed: however a task writes it, the numbers decide. */
 #ifndef MCP_PILCO_RECOGNISE_H
 #define MCP_PILCO_RECOGNISE_H
 
@@ -10,7 +11,7 @@
 typedef struct {
     mcp_horizon_problem p;
     int                 weights, centres, lengths; /* offsets of the groups in theta */
-    int                 metric;                    /* 1: the task's metric is optimised, since its cost has not the form */
+    int metric; /* 1: the task's metric is optimised, since its cost has not the form */
     void               *block;                     /* memory of p's arrays */
 } mcp_pilco_plan;
 
@@ -18,10 +19,10 @@ typedef struct {
 mcp_status mcp_pilco_recognise(mcp_pilco_plan *out, const mcp_system *s, mcp_error *err);
 void       mcp_pilco_plan_free(mcp_pilco_plan *p);
 
-/* Finds z and W with f(x) = 1 - exp(-(a-z)^T W (a-z)/2), a = (x, sin, cos of the angles). probe gives f at x. Returns 1 when
- * f has that form; 0 when not (MCP_OK); work is allocated inside. */
+/* Finds z and W with f(x) = 1 - exp(-(a-z)^T W (a-z)/2), a = (x, sin, cos of the angles). probe gives f at x.
+ * Returns 1 when f has that form; 0 when not (MCP_OK); work is allocated inside. */
 typedef double mcp_cost_probe(void *context, const double *x);
-mcp_status     mcp_cost_form(int nx, int angles, const int *angle, mcp_cost_probe *probe, void *context, double *z, double *W,
-                             int *has_form, mcp_error *err);
+mcp_status mcp_cost_form(int nx, int angles, const int *angle, mcp_cost_probe *probe, void *context,
+                         double *z, double *W, int *has_form, mcp_error *err);
 
 #endif

@@ -1,11 +1,12 @@
-/* small.c - dense matrices of a few rows: products, and an inverse by Gauss-Jordan with row exchanges. The matrices here
- * have the size of a state vector; a BLAS call would cost more than the work. */
+/* small.c - dense matrices of a few rows: products, and an inverse by Gauss-Jordan with row exchanges. The
+ * matrices here have the size of a state vector; a BLAS call would cost more than the work. */
 #include "baseline/pilco/small.h"
 
 #include <math.h>
 #include <string.h>
 
-void mcp_small_add(int m, int k, int n, double scale, const double *A, int lda, const double *B, int ldb, double *C, int ldc)
+void mcp_small_add(int m, int k, int n, double scale, const double *A, int lda, const double *B, int ldb,
+                   double *C, int ldc)
 {
     for (int i = 0; i < m; i++)
         for (int l = 0; l < k; l++) {
@@ -14,7 +15,8 @@ void mcp_small_add(int m, int k, int n, double scale, const double *A, int lda, 
         }
 }
 
-void mcp_small_add_tn(int m, int k, int n, double scale, const double *A, int lda, const double *B, int ldb, double *C, int ldc)
+void mcp_small_add_tn(int m, int k, int n, double scale, const double *A, int lda, const double *B, int ldb,
+                      double *C, int ldc)
 {
     for (int l = 0; l < k; l++)
         for (int i = 0; i < m; i++) {
@@ -23,7 +25,8 @@ void mcp_small_add_tn(int m, int k, int n, double scale, const double *A, int ld
         }
 }
 
-void mcp_small_add_nt(int m, int k, int n, double scale, const double *A, int lda, const double *B, int ldb, double *C, int ldc)
+void mcp_small_add_nt(int m, int k, int n, double scale, const double *A, int lda, const double *B, int ldb,
+                      double *C, int ldc)
 {
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++) {
@@ -46,17 +49,20 @@ mcp_status mcp_small_inverse(int n, double *A, double *logdet, double *work, mcp
             if (fabs(A[i * n + c]) > fabs(A[p * n + c])) p = i;
         double pivot = A[p * n + c];
         if (!(fabs(pivot) > 0) || !isfinite(pivot))
-            return mcp_fail(err, MCP_ERR_NUMERIC, "moment matching: a %d x %d matrix cannot be inverted (pivot %g)", n, n, pivot);
+            return mcp_fail(err, MCP_ERR_NUMERIC,
+                            "moment matching: a %d x %d matrix cannot be inverted (pivot %g)", n, n, pivot);
         if (p != c) {
             memcpy(swap, A + c * n, row), memcpy(A + c * n, A + p * n, row), memcpy(A + p * n, swap, row);
-            memcpy(swap, inv + c * n, row), memcpy(inv + c * n, inv + p * n, row), memcpy(inv + p * n, swap, row);
+            memcpy(swap, inv + c * n, row), memcpy(inv + c * n, inv + p * n, row),
+                memcpy(inv + p * n, swap, row);
         }
         *logdet += log(fabs(pivot));
         for (int j = 0; j < n; j++) A[c * n + j] /= pivot, inv[c * n + j] /= pivot;
         for (int i = 0; i < n; i++) {
             double f = A[i * n + c];
             if (i == c || f == 0) continue;
-            for (int j = 0; j < n; j++) A[i * n + j] -= f * A[c * n + j], inv[i * n + j] -= f * inv[c * n + j];
+            for (int j = 0; j < n; j++)
+                A[i * n + j] -= f * A[c * n + j], inv[i * n + j] -= f * inv[c * n + j];
         }
     }
     memcpy(A, inv, (size_t)n * row);

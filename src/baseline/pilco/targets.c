@@ -1,5 +1,6 @@
 /* targets.c - pseudo-targets to weights and back.
- *   w = A^-1 y, A = K + noise:   y_bar = A^-1 w_bar,  A_bar = -y_bar w^T,  dK_ij/dc_i = -2 K_ij (c_i - c_j)/l^2 */
+ *   w = A^-1 y, A = K + noise:   y_bar = A^-1 w_bar,  A_bar = -y_bar w^T,
+ *     dK_ij/dc_i = -2 K_ij (c_i - c_j)/l^2 */
 #include "baseline/pilco/targets.h"
 
 #include <math.h>
@@ -20,7 +21,8 @@ static void kernel(int nu, int b, int f, const double *x, double *K)
         }
 }
 
-mcp_status mcp_targets_forward(int nu, int b, int f, const double *x, double *w, double *lambda, double *K, double *L)
+mcp_status mcp_targets_forward(int nu, int b, int f, const double *x, double *w, double *lambda, double *K,
+                               double *L)
 {
     const double *log_l = x + nu * b + b * f;
     mcp_status    st;
@@ -34,8 +36,9 @@ mcp_status mcp_targets_forward(int nu, int b, int f, const double *x, double *w,
     return MCP_OK;
 }
 
-void mcp_targets_backward(int nu, int b, int f, const double *x, const double *w, const double *lambda, const double *K,
-                          const double *L, const double *w_bar, const double *lambda_bar, double *x_bar)
+void mcp_targets_backward(int nu, int b, int f, const double *x, const double *w, const double *lambda,
+                          const double *K, const double *L, const double *w_bar, const double *lambda_bar,
+                          double *x_bar)
 {
     const double *c = x + nu * b, *log_l = c + b * f;
     double       *c_bar = x_bar + nu * b, *l_bar = c_bar + b * f;

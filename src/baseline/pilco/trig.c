@@ -1,7 +1,8 @@
 /* trig.c - moments of sines and cosines of a Gaussian vector.
  *
  *   E sin x = exp(-s/2) sin m,  E cos x = exp(-s/2) cos m,  cov(x, sin x_a) = S[.,a] E cos x_a  (Stein)
- *   2 cov(sin a, sin b) = d [ (e^c - 1) cos(ma-mb) - (e^-c - 1) cos(ma+mb) ]     d = exp(-(sa+sb)/2), c = cov(a, b)
+ *   2 cov(sin a, sin b) = d [ (e^c - 1) cos(ma-mb) - (e^-c - 1) cos(ma+mb) ]
+ *     d = exp(-(sa+sb)/2), c = cov(a, b)
  *   2 cov(cos a, cos b) = d [ (e^c - 1) cos(ma-mb) + (e^-c - 1) cos(ma+mb) ]
  *   2 cov(sin a, cos b) = d [ (e^c - 1) sin(ma-mb) + (e^-c - 1) sin(ma+mb) ]
  * written with expm1: nothing cancels when S is small. */
@@ -47,7 +48,8 @@ static cov5 cov_sin_cos(double ma, double mb, double sa, double sb, double c)
     return r;
 }
 
-void mcp_trig_forward(int n, const double *m, const double *S, int k, const int *angle, double *M, double *V, double *C)
+void mcp_trig_forward(int n, const double *m, const double *S, int k, const int *angle, double *M, double *V,
+                      double *C)
 {
     for (int i = 0; i < n * 2 * k; i++) C[i] = 0;
     for (int i = 0; i < k; i++) {
@@ -83,7 +85,8 @@ void mcp_trig_backward(int n, const double *m, const double *S, int k, const int
     for (int i = 0; i < k; i++) {
         int    a = angle[i];
         double sa = S[a * n + a], f = exp(-0.5 * sa), es = f * sin(m[a]), ec = f * cos(m[a]);
-        double s_bar = M_bar[2 * i] - C_bar[a * 2 * k + 2 * i + 1], c_bar = M_bar[2 * i + 1] + C_bar[a * 2 * k + 2 * i];
+        double s_bar = M_bar[2 * i] - C_bar[a * 2 * k + 2 * i + 1],
+               c_bar = M_bar[2 * i + 1] + C_bar[a * 2 * k + 2 * i];
         m_bar[a] += s_bar * ec - c_bar * es;
         S_bar[a * n + a] += -0.5 * (s_bar * es + c_bar * ec);
         for (int j = 0; j < k; j++) {
@@ -122,16 +125,18 @@ void mcp_sine_forward(const mcp_sine_sum *f, int n, const double *m, const doubl
                 for (int l = 0; l < f->terms; l++) {
                     double r = f->rate[h], q = f->rate[l];
                     sum += f->weight[h] * f->weight[l] *
-                           cov_sin_sin(r * m[a], q * m[b], r * r * sa, q * q * S[b * n + b], r * q * S[a * n + b]).v;
+                           cov_sin_sin(r * m[a], q * m[b], r * r * sa, q * q * S[b * n + b],
+                                       r * q * S[a * n + b])
+                               .v;
                 }
             V[i * k + j] = e[i] * e[j] * sum;
         }
     }
 }
 
-void mcp_sine_backward(const mcp_sine_sum *f, int n, const double *m, const double *S, int k, const int *index,
-                       const double *e, const double *M_bar, const double *V_bar, const double *C_bar, double *m_bar,
-                       double *S_bar)
+void mcp_sine_backward(const mcp_sine_sum *f, int n, const double *m, const double *S, int k,
+                       const int *index, const double *e, const double *M_bar, const double *V_bar,
+                       const double *C_bar, double *m_bar, double *S_bar)
 {
     for (int i = 0; i < k; i++) {
         int    a = index[i];
@@ -146,8 +151,10 @@ void mcp_sine_backward(const mcp_sine_sum *f, int n, const double *m, const doub
             int b = index[j];
             for (int h = 0; h < f->terms; h++)
                 for (int l = 0; l < f->terms; l++) {
-                    double r = f->rate[h], q = f->rate[l], bar = V_bar[i * k + j] * e[i] * e[j] * f->weight[h] * f->weight[l];
-                    cov5   d = cov_sin_sin(r * m[a], q * m[b], r * r * sa, q * q * S[b * n + b], r * q * S[a * n + b]);
+                    double r = f->rate[h], q = f->rate[l],
+                           bar = V_bar[i * k + j] * e[i] * e[j] * f->weight[h] * f->weight[l];
+                    cov5 d = cov_sin_sin(r * m[a], q * m[b], r * r * sa, q * q * S[b * n + b],
+                                         r * q * S[a * n + b]);
                     m_bar[a] += bar * r * d.ma;
                     m_bar[b] += bar * q * d.mb;
                     S_bar[a * n + a] += bar * r * r * d.s;

@@ -1,5 +1,6 @@
-// Arduino.h - just enough of the Arduino functions to run a sketch on a PC: Serial is standard input and output, and a
-// simulated pendulum with a DC motor hangs behind the pins. Time is simulated: it passes when the sketch looks at the clock.
+// Arduino.h - just enough of the Arduino functions to run a sketch on a PC: Serial is standard input and
+// output, and a simulated pendulum with a DC motor hangs behind the pins. Time is simulated: it passes when
+// the sketch looks at the clock.
 #ifndef ARDUINO_HOST_H
 #define ARDUINO_HOST_H
 

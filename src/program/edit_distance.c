@@ -1,4 +1,4 @@
-/* words.c - how far two words are from each other, to suggest the one that was meant. */
+/* edit_distance.c - how far two words are from each other, to suggest the one that was meant. */
 #include <stdlib.h>
 #include <string.h>
 

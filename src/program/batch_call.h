@@ -1,6 +1,6 @@
-/* run.h - one batch run, as the kernels of every instruction-set level see it. */
-#ifndef MCP_RUN_H
-#define MCP_RUN_H
+/* batch_call.h - one batch run, as the kernels of every instruction-set level see it. */
+#ifndef MCP_BATCH_CALL_H
+#define MCP_BATCH_CALL_H
 
 #include "program/code.h"
 
@@ -18,9 +18,10 @@ typedef struct {
     const double *out_bar, *next_bar;
     double       *scratch, *in_bar, *mem_bar, *sums;
     size_t        sums_stride;
-} mcp_run;
+} mcp_batch_call;
 
-/* One net on n lanes: features[d] and features_bar[d] (NULL = not wanted) are rows, out and out_bar runs of rows. */
+/* One net on n lanes: features[d] and features_bar[d] (NULL = not wanted) are rows, out and out_bar runs of
+ * rows. */
 typedef struct {
     const mcp_net_code *net;
     const double       *theta; /* of this net */
@@ -36,8 +37,8 @@ typedef struct {
     double             *scratch;
 } mcp_net_run;
 
-MCP_ISA_DECLARE(void, mcp_batch_forward, (const mcp_run *c));
-MCP_ISA_DECLARE(void, mcp_batch_backward, (const mcp_run *c));
+MCP_ISA_DECLARE(void, mcp_batch_forward, (const mcp_batch_call *c));
+MCP_ISA_DECLARE(void, mcp_batch_backward, (const mcp_batch_call *c));
 MCP_ISA_DECLARE(void, mcp_rbf_forward, (const mcp_net_run *c));
 MCP_ISA_DECLARE(void, mcp_rbf_backward, (const mcp_net_run *c));
 MCP_ISA_DECLARE(void, mcp_rbf_forward_single, (const mcp_net_run *c));
@@ -45,8 +46,9 @@ MCP_ISA_DECLARE(void, mcp_rbf_backward_single, (const mcp_net_run *c));
 MCP_ISA_DECLARE(void, mcp_mlp_forward, (const mcp_net_run *c));
 MCP_ISA_DECLARE(void, mcp_mlp_backward, (const mcp_net_run *c));
 
-/* What the rbf kernels work with: phi = 2^-|s (f - m) - s (c - m)|^2, s = sqrt(log2 e)/l, m one of the centres (differences
- * of large numbers are taken once, before squares are). Fills scale s [D] and shift m [D]. */
+/* What the rbf kernels work with: phi = 2^-|s (f - m) - s (c - m)|^2, s = sqrt(log2 e)/l, m one of the
+ * centres (differences of large numbers are taken once, before squares are). Fills scale s [D] and shift m
+ * [D]. */
 void mcp_rbf_scale(const mcp_net_code *net, const double *theta, double *scale, double *shift);
 
 #endif

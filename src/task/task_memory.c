@@ -1,12 +1,13 @@
-/* bag.c - memory of one task: pieces are cut from chunks, the chunks form a list. */
-#include "task/bag.h"
+/* task_memory.c - memory of one task: pieces are cut from chunks, the chunks form a list. */
+#include "task/task_memory.h"
 
 #include <stdint.h>
 #include <string.h>
 
 #include "math/arena.h"
 
-/* In test builds every piece is a chunk of its own: each can be made to fail, and overruns show under AddressSanitizer. */
+/* In test builds every piece is a chunk of its own: each can be made to fail, and overruns show under
+ * AddressSanitizer. */
 #ifdef MCP_TESTING
 enum { CHUNK = 0, ALIGN = 16 };
 #else
@@ -20,16 +21,16 @@ typedef struct chunk {
 
 enum { HEAD = (sizeof(chunk) + ALIGN - 1) / ALIGN * ALIGN };
 
-struct mcp_bag {
+struct mcp_task_memory {
     chunk *chunks;
 };
 
-mcp_bag *mcp_bag_create(void)
+mcp_task_memory *mcp_task_memory_create(void)
 {
-    return mcp_calloc(1, sizeof(mcp_bag));
+    return mcp_calloc(1, sizeof(mcp_task_memory));
 }
 
-void mcp_bag_free(mcp_bag *b)
+void mcp_task_memory_free(mcp_task_memory *b)
 {
     if (!b) return;
     for (chunk *c = b->chunks, *next; c; c = next) {
@@ -39,7 +40,7 @@ void mcp_bag_free(mcp_bag *b)
     mcp_free(b);
 }
 
-void *mcp_bag_get(mcp_bag *b, size_t n, size_t size)
+void *mcp_task_memory_get(mcp_task_memory *b, size_t n, size_t size)
 {
     if (size && n > (SIZE_MAX / 2) / size) return NULL;
     size_t bytes = (n * size + ALIGN) / ALIGN * ALIGN; /* at least one: no two pieces share an address */
@@ -56,9 +57,9 @@ void *mcp_bag_get(mcp_bag *b, size_t n, size_t size)
     return piece;
 }
 
-char *mcp_bag_text(mcp_bag *b, const char *s, size_t length)
+char *mcp_task_memory_text(mcp_task_memory *b, const char *s, size_t length)
 {
-    char *copy = mcp_bag_get(b, length + 1, 1);
+    char *copy = mcp_task_memory_get(b, length + 1, 1);
     if (copy && length) memcpy(copy, s, length);
     return copy;
 }

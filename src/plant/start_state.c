@@ -1,5 +1,6 @@
-/* start.c - where a trial starts: one draw of the task's start distribution, keyed by (seed, trial, run). */
-#include "plant/plant.h"
+/* start_state.c - where a trial starts: one draw of the task's start distribution, keyed by (seed, trial,
+ * run). */
+#include "plant/plant_handle.h"
 #include "plant/sensor.h"
 
 static int pick_part(const mcp_task_start *d, const mcp_stream *s)
@@ -15,7 +16,8 @@ static int pick_part(const mcp_task_start *d, const mcp_stream *s)
     return d->parts - 1;
 }
 
-void mcp_start_draw(const mcp_task *task, const mcp_task_start *d, uint64_t seed, uint32_t trial, uint32_t run, double *x0)
+void mcp_start_draw(const mcp_task *task, const mcp_task_start *d, uint64_t seed, uint32_t trial,
+                    uint32_t run, double *x0)
 {
     mcp_stream s = mcp_plant_stream(seed, trial, run);
     int        part = pick_part(d, &s);

@@ -1,9 +1,11 @@
-/* cov_diagonal.c - the prior variance k(x, x) over batches, and its adjoint.
- *   stationary kernels: s2        dot products: prod_r (s_r + sum_d g_rd x_d^2)        the tree: sums and products of these */
-#include "model/cov_parts.h"
+/* kernel_batch_diagonal.c - the prior variance k(x, x) over batches, and its adjoint.
+ *   stationary kernels: s2        dot products: prod_r (s_r + sum_d g_rd x_d^2)
+ *     the tree: sums and products of these */
+#include "model/kernel_batch_parts.h"
 
 /* Factor r of a dot product at MCP_LANES lanes. */
-static void factor(const mcp_kernel_node *b, const mcp_cov_leaf *l, int r, int ld, const double *F, double v[MCP_LANES])
+static void factor(const mcp_kernel_node *b, const mcp_kernel_batch_leaf *l, int r, int ld, const double *F,
+                   double v[MCP_LANES])
 {
     for (int i = 0; i < MCP_LANES; i++) v[i] = l->offset[r];
     for (int d = 0; d < b->count; d++) {
@@ -12,7 +14,8 @@ static void factor(const mcp_kernel_node *b, const mcp_cov_leaf *l, int r, int l
     }
 }
 
-static void user_diagonal(const mcp_cov *c, const mcp_kernel_node *b, int ld, const double *F, double v[MCP_LANES])
+static void user_diagonal(const mcp_kernel_batch *c, const mcp_kernel_node *b, int ld, const double *F,
+                          double v[MCP_LANES])
 {
     double x[MCP_USER_FEATURES];
     for (int i = 0; i < MCP_LANES; i++) {
@@ -21,18 +24,20 @@ static void user_diagonal(const mcp_cov *c, const mcp_kernel_node *b, int ld, co
     }
 }
 
-static void node_diagonal(const mcp_cov *c, int node, int ld, const double *F, double v[MCP_LANES])
+static void node_diagonal(const mcp_kernel_batch *c, int node, int ld, const double *F, double v[MCP_LANES])
 {
     const mcp_kernel_node *b = &c->k->node[node];
-    const mcp_cov_leaf    *l = &c->leaf[node];
+    const mcp_kernel_batch_leaf    *l = &c->leaf[node];
     double                 part[MCP_LANES];
     if (b->kind == MCP_K_USER) {
         user_diagonal(c, b, ld, F, v);
         return;
     }
-    double first = b->kind == MCP_K_SUM ? 0.0 : mcp_cov_is_dot(b->kind) || b->kind == MCP_K_PRODUCT ? 1.0 : l->f.s2;
+    double first = b->kind == MCP_K_SUM                                  ? 0.0
+                   : mcp_kernel_batch_is_dot(b->kind) || b->kind == MCP_K_PRODUCT ? 1.0
+                                                                         : l->f.s2;
     for (int i = 0; i < MCP_LANES; i++) v[i] = first;
-    for (int r = 0; mcp_cov_is_dot(b->kind) && r < b->degree; r++) {
+    for (int r = 0; mcp_kernel_batch_is_dot(b->kind) && r < b->degree; r++) {
         factor(b, l, r, ld, F, part);
         for (int i = 0; i < MCP_LANES; i++) v[i] *= part[i];
     }
@@ -42,14 +47,14 @@ static void node_diagonal(const mcp_cov *c, int node, int ld, const double *F, d
     }
 }
 
-void mcp_cov_diagonal(const mcp_cov *c, int n, int ld, const double *F, double *kdiag)
+void mcp_kernel_batch_diagonal(const mcp_kernel_batch *c, int n, int ld, const double *F, double *kdiag)
 {
     for (int j = 0; j < n; j += MCP_LANES) node_diagonal(c, c->k->nodes - 1, ld, F + j, kdiag + j);
 }
 
 /* k(x, x) of a symmetric kernel: twice the derivative in the first argument. */
-static void user_backward(const mcp_cov *c, const mcp_kernel_node *b, int ld, const double *F, const double bar[MCP_LANES],
-                          double *F_bar)
+static void user_backward(const mcp_kernel_batch *c, const mcp_kernel_node *b, int ld, const double *F,
+                          const double bar[MCP_LANES], double *F_bar)
 {
     double x[MCP_USER_FEATURES], dx[MCP_USER_FEATURES];
     for (int i = 0; i < MCP_LANES; i++) {
@@ -59,7 +64,7 @@ static void user_backward(const mcp_cov *c, const mcp_kernel_node *b, int ld, co
     }
 }
 
-static void dot_backward(const mcp_kernel_node *b, const mcp_cov_leaf *l, int ld, const double *F,
+static void dot_backward(const mcp_kernel_node *b, const mcp_kernel_batch_leaf *l, int ld, const double *F,
                          const double bar[MCP_LANES], double *F_bar)
 {
     for (int r = 0; r < b->degree; r++) {
@@ -72,16 +77,18 @@ static void dot_backward(const mcp_kernel_node *b, const mcp_cov_leaf *l, int ld
         }
         for (int d = 0; d < b->count; d++) {
             size_t at = (size_t)b->feature[d] * (size_t)ld;
-            for (int i = 0; i < MCP_LANES; i++) F_bar[at + (size_t)i] += rest[i] * l->g[r * b->count + d] * F[at + (size_t)i];
+            for (int i = 0; i < MCP_LANES; i++)
+                F_bar[at + (size_t)i] += rest[i] * l->g[r * b->count + d] * F[at + (size_t)i];
         }
     }
 }
 
-static void node_backward(const mcp_cov *c, int node, int ld, const double *F, const double bar[MCP_LANES], double *F_bar)
+static void node_backward(const mcp_kernel_batch *c, int node, int ld, const double *F,
+                          const double bar[MCP_LANES], double *F_bar)
 {
     const mcp_kernel_node *b = &c->k->node[node];
     if (b->kind == MCP_K_USER) user_backward(c, b, ld, F, bar, F_bar);
-    else if (mcp_cov_is_dot(b->kind)) dot_backward(b, &c->leaf[node], ld, F, bar, F_bar);
+    else if (mcp_kernel_batch_is_dot(b->kind)) dot_backward(b, &c->leaf[node], ld, F, bar, F_bar);
     if (mcp_kernel_is_base(b)) return;
     for (int ch = b->child; ch >= 0; ch = c->k->node[ch].sibling) {
         double rest[MCP_LANES], other[MCP_LANES];
@@ -95,7 +102,9 @@ static void node_backward(const mcp_cov *c, int node, int ld, const double *F, c
     }
 }
 
-void mcp_cov_diagonal_backward(const mcp_cov *c, int n, int ld, const double *F, const double *kdiag_bar, double *F_bar)
+void mcp_kernel_batch_diagonal_backward(const mcp_kernel_batch *c, int n, int ld, const double *F,
+                                        const double *kdiag_bar, double *F_bar)
 {
-    for (int j = 0; j < n; j += MCP_LANES) node_backward(c, c->k->nodes - 1, ld, F + j, kdiag_bar + j, F_bar + j);
+    for (int j = 0; j < n; j += MCP_LANES)
+        node_backward(c, c->k->nodes - 1, ld, F + j, kdiag_bar + j, F_bar + j);
 }

@@ -1,21 +1,22 @@
-/* run.h - a run and its folder. docs/run-folder.md describes the files.
+/* run_folder.h - a run and its folder. docs/run-folder.md describes the files.
  *
  *   run.json  task.yaml  lock
  *   explore-01/   trial.json trial.csv states.csv result.json
- *   trial-01/     model.json optimise.json history.csv policy.json particles.npy forecast.json   (before the plant moves)
+ *   trial-01/     model.json optimise.json history.csv policy.json particles.npy forecast.json
+ *     (before the plant moves)
  *                 trial.json trial.csv states.csv result.json                                    (after)
  *
- * The last file of a stage says that the stage is done: policy.json, forecast.json, trial.csv, result.json. Everything else is
- * computed again from these, to the same bits. */
-#ifndef MCP_RUN_H
-#define MCP_RUN_H
+ * The last file of a stage says that the stage is done: policy.json, forecast.json, trial.csv,
+ * result.json. Everything else is computed again from these, to the same bits. */
+#ifndef MCP_RUN_FOLDER_H
+#define MCP_RUN_FOLDER_H
 
 #include "io/json.h"
 #include "learn/algorithm.h"
 #include "learn/fit.h"
 #include "learn/forecast.h"
 #include "mcpilco/learn.h"
-#include "plant/plant.h"
+#include "plant/plant_handle.h"
 
 typedef struct {
     char          *folder; /* NULL: kept in memory only */
@@ -36,7 +37,7 @@ typedef struct {
     int                  wanted;   /* policy trials */
     int                  overrides;
     char               **override;
-    char                *status;   /* "running", "waiting" (for a recorded trial), "finished", "stopped", "failed" */
+    char *status; /* "running", "waiting" (for a recorded trial), "finished", "stopped", "failed" */
     json_t              *notes;    /* run.json as it stands */
     int                  params;   /* length of theta */
     int                  items, explored; /* done: exploration first */
@@ -44,33 +45,40 @@ typedef struct {
     mcp_error            missing;  /* of mcp_run_open: a forecast that is not there */
 } mcp_run;
 
-/* For those who look at a run: reads task and all finished trials. A damaged trial and what follows it is left out, with the
- * sentence in `trouble` (may be NULL). */
+/* For those who look at a run: reads task and all finished trials. A damaged trial and what follows it is
+ * left out, with the sentence in `trouble` (may be NULL). */
 mcp_status mcp_run_open(mcp_run **out, const char *folder, mcp_error *trouble, mcp_error *err);
-/* For the learner: a run of this task, empty; then load reads what a folder has. algorithm NULL: the task's. */
+/* For the learner: a run of this task, empty; then load reads what a folder has. algorithm NULL: the task's.
+ */
 mcp_status mcp_run_create(mcp_run **out, const mcp_task *task, const mcp_learn_settings *s, mcp_error *err);
 mcp_status mcp_run_load(mcp_run *r, mcp_error *err);
 void       mcp_run_free(mcp_run *r);
 /* run.json and, when it is not there yet, task.yaml. */
 mcp_status mcp_run_note(mcp_run *r, const char *status, mcp_error *err);
 /* An empty item of that number, its folder made; add appends it to the run, which owns it then. */
-mcp_status mcp_run_item_create(mcp_run_item **out, const mcp_run *r, int explored, int number, int make, mcp_error *err);
+mcp_status mcp_run_item_create(mcp_run_item **out, const mcp_run *r, int explored, int number, int make,
+                               mcp_error *err);
 void       mcp_run_item_free(mcp_run_item *it);
 mcp_status mcp_run_add(mcp_run *r, mcp_run_item *it, mcp_error *err);
 int        mcp_run_trials(const mcp_run *r);                   /* policy trials done */
 mcp_run_item *mcp_run_trial(const mcp_run *r, int number);     /* policy trial; NULL = none */
 /* The GPs that policy trial `number` was learned with, from its model.json and the data before it. */
 mcp_status mcp_run_model(mcp_fit **out, const mcp_run *r, int number, mcp_pool *pool, mcp_error *err);
-/* [samples][nx]: the truth where the plant tells it, else the smoothed state, else what the observer saw; mcp_free it. */
+/* [samples][nx]: the truth where the plant tells it, else the smoothed state, else what the observer saw;
+ * mcp_free it. */
 double *mcp_run_outcome(const mcp_run_item *it);
 
-/* The files of one trial. Readers of optional files return MCP_OK and leave NULL when the file is not there. */
-mcp_status mcp_store_trial(const mcp_run *r, const mcp_run_item *it, const char *name, mcp_error *err); /* name: "trial" */
+/* The files of one trial. Readers of optional files return MCP_OK and leave NULL when the file is not there.
+ */
+mcp_status mcp_store_trial(const mcp_run *r, const mcp_run_item *it, const char *name,
+                           mcp_error *err); /* name: "trial" */
 mcp_status mcp_load_trial(const mcp_run *r, mcp_run_item *it, mcp_error *err);
 mcp_status mcp_store_states(const mcp_run *r, const mcp_run_item *it, mcp_error *err);
 mcp_status mcp_store_model(const mcp_run *r, const mcp_run_item *it, const mcp_fit *fit, mcp_error *err);
-mcp_status mcp_load_hyper(const mcp_run *r, int number, double **hyper, mcp_error *err); /* [2 ngp], each mcp_free */
-mcp_status mcp_store_policy(const mcp_run *r, const mcp_run_item *it, const mcp_optimise_info *info, mcp_error *err);
+mcp_status mcp_load_hyper(const mcp_run *r, int number, double **hyper,
+                          mcp_error *err); /* [2 ngp], each mcp_free */
+mcp_status mcp_store_policy(const mcp_run *r, const mcp_run_item *it, const mcp_optimise_info *info,
+                            mcp_error *err);
 mcp_status mcp_load_policy(const mcp_run *r, mcp_run_item *it, mcp_error *err);
 mcp_status mcp_store_forecast(const mcp_run *r, const mcp_run_item *it, mcp_error *err);
 mcp_status mcp_load_forecast(const mcp_run *r, mcp_run_item *it, mcp_error *err);

@@ -1,5 +1,6 @@
-/* task.c - a task file from disk or memory to an mcp_task: parse, apply overrides, read by table, check. */
-#include "task/task.h"
+/* task_data.c - a task file from disk or memory to an mcp_task: parse, apply overrides, read by table, check.
+ */
+#include "task/task_data.h"
 
 #include <errno.h>
 #include <locale.h>
@@ -21,12 +22,14 @@ const mcp_key mcp_task_table[] = {
      .about = "length of a trial, a whole number of samples"},
     {"trials", KEY_INT, AT(trials), 1, 1000, .fallback = "5", .about = "policy trials after exploration"},
     {"constants", KEY_OWN, 0, .read = mcp_read_constants, .form = "a mapping name: expression",
-     .about = "names for numbers, used in all expressions; each may use those before it. pi and Ts (the sampling time "
+     .about = "names for numbers, used in all expressions; each may use those before it. pi and Ts (the "
+              "sampling time "
               "in s) exist already"},
-    {"state", KEY_OWN, 0, .required = 1, .read = mcp_read_states, .table = mcp_state_table, .shorthand = "unit",
-     .form = "a list of names, or name: unit", .about = "the names of the robot's state"},
-    {"inputs", KEY_OWN, 0, .required = 1, .read = mcp_read_inputs, .table = mcp_input_table, .shorthand = "limit",
-     .form = "a mapping name: limit", .about = "what the controller commands"},
+    {"state", KEY_OWN, 0, .required = 1, .read = mcp_read_states, .table = mcp_state_table,
+     .shorthand = "unit", .form = "a list of names, or name: unit",
+     .about = "the names of the robot's state"},
+    {"inputs", KEY_OWN, 0, .required = 1, .read = mcp_read_inputs, .table = mcp_input_table,
+     .shorthand = "limit", .form = "a mapping name: limit", .about = "what the controller commands"},
     {"measured", KEY_OWN, 0, .required = 1, .read = mcp_read_measured, .table = mcp_measured_table,
      .shorthand = "noise", .form = "a mapping state: noise, or a list of states",
      .about = "the states that sensors give"},
@@ -34,35 +37,45 @@ const mcp_key mcp_task_table[] = {
      .form = "a mapping key: value", .about = "what Gaussian processes learn about the motion"},
     {"observer", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_observer, .table = mcp_observer_table,
      .shorthand = "type", .form = "a type, or a mapping",
-     .about = "ONLINE: how the controller gets velocities; runs on the robot and in every particle. Default: none when "
+     .about = "ONLINE: how the controller gets velocities; runs on the robot and in every particle. Default: "
+              "none when "
               "all states are measured, else difference"},
     {"smoother", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_smoother, .table = mcp_smoother_table,
      .shorthand = "type", .form = "a type, or a mapping",
-     .about = "OFFLINE: how recorded positions become training data. Default: none when all states are measured, else "
+     .about = "OFFLINE: how recorded positions become training data. Default: none when all states are "
+              "measured, else "
               "central-difference"},
     {"let", KEY_EXPRS, AT(let), .about = "helper definitions for the policy, in order"},
     {"policy", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_policy,
-     .form  = "an expression, or a mapping input: expression",
-     .about = "the controller with its learnable parts: rbf(n, feature, ...), mlp(...), param(name, start). State "
-              "names mean the observed state. Default: limit*tanh(rbf(200, all states)/limit)"},
+     .form = "an expression, or a mapping input: expression",
+     .about =
+         "the controller with its learnable parts: rbf(n, feature, ...), mlp(...), param(name, start). State "
+         "names mean the observed state. Default: limit*tanh(rbf(200, all states)/limit)"},
     {"cost", KEY_EXPR, AT(cost), .required = 1,
      .about = "cost of a sample: an expression of state and inputs, best between 0 and 1"},
     {"metric", KEY_EXPR, AT(metric), .about = "a second cost that is reported but not optimised"},
     {"metric_at", KEY_CHOICE, AT(metric_at), .choices = "sum|end", .fallback = "sum",
-     .about = "sum: the metric is added up over a trial like the cost; end: its value at the trial's last sample counts, "
+     .about = "sum: the metric is added up over a trial like the cost; end: its value at the trial's last "
+              "sample counts, "
               "e.g. a final distance"},
-    {"start", KEY_OWN, AT(start), .required = 1, .read = mcp_read_start, .table = mcp_start_table, .form = "a mapping",
+    {"start", KEY_OWN, AT(start), .required = 1, .read = mcp_read_start, .table = mcp_start_table,
+     .form = "a mapping",
      .about = "where trials begin: mean and std (Gaussian), low and high (uniform), or mixture"},
-    {"explore", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_explore, .table = mcp_explore_table, .shorthand = "type",
-     .form = "a type, or a mapping", .about = "inputs of the first trials, before there is a policy"},
-    {"success", KEY_MAP, 0, .table = mcp_success_table, .shorthand = "when", .about = "when a trial counts as solved"},
+    {"explore", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_explore, .table = mcp_explore_table,
+     .shorthand = "type", .form = "a type, or a mapping",
+     .about = "inputs of the first trials, before there is a policy"},
+    {"success", KEY_MAP, 0, .table = mcp_success_table, .shorthand = "when",
+     .about = "when a trial counts as solved"},
     {"limits", KEY_OWN, 0, .read = mcp_read_limits, .form = "a mapping name: expression",
      .about = "a trial ends when one of these becomes true; data up to then is used"},
     {"safe", KEY_EXPR, AT(fail_safe),
-     .about = "input sent at the end of a trial and on every error: zero, hold (the last command), or an expression of "
+     .about = "input sent at the end of a trial and on every error: zero, hold (the last command), or an "
+              "expression of "
               "the observed state; default zero"},
-    {"plant", KEY_OWN, 0, .required = 1, .read = mcp_read_plant, .table = mcp_plant_table, .form = "a mapping",
-     .about = "the robot or its stand-in: exactly one of ode, mujoco, file, exec, udp, tcp, serial, callback"},
+    {"plant", KEY_OWN, 0, .required = 1, .read = mcp_read_plant, .table = mcp_plant_table,
+     .form = "a mapping",
+     .about =
+         "the robot or its stand-in: exactly one of ode, mujoco, file, exec, udp, tcp, serial, callback"},
     {"optimise", KEY_MAP, AT(optimise), .fallback = "{}", .table = mcp_optimise_table,
      .about = "settings of the policy optimisation"},
     {"algorithm", KEY_WORD, AT(algorithm), .choices = "mc-pilco4pms|mc-pilco|pilco|black-drops",
@@ -95,19 +108,22 @@ int mcp_task_find_input(const mcp_task *t, const char *name)
 
 void mcp_task_free(mcp_task *t)
 {
-    if (t) mcp_bag_free(t->bag); /* t itself is in it */
+    if (t) mcp_task_memory_free(t->bag); /* t itself is in it */
 }
 
-static mcp_status read_tree(mcp_task *t, size_t length, const char *const *overrides, int count, mcp_error *err)
+static mcp_status read_tree(mcp_task *t, size_t length, const char *const *overrides, int count,
+                            mcp_error *err)
 {
     mcp_reader r  = {.task = t, .bag = t->bag, .err = err};
     mcp_status st = mcp_yaml_parse(&t->tree, t->bag, t->file, t->source, length, err);
     if (st != MCP_OK) return st;
     mcp_where top = {t->file, 1, 1};
-    if (!t->tree) return mcp_fail_at(err, top, "found an empty file, expected a task: name, rate, trial, state, ...");
+    if (!t->tree)
+        return mcp_fail_at(err, top, "found an empty file, expected a task: name, rate, trial, state, ...");
     if (t->tree->kind != MCP_YAML_MAP) {
         char found[96];
-        return mcp_fail_at(err, t->tree->at, "found %s, expected a mapping key: value (name, rate, trial, state, ...)",
+        return mcp_fail_at(err, t->tree->at,
+                           "found %s, expected a mapping key: value (name, rate, trial, state, ...)",
                            mcp_yaml_found(t->tree, found, sizeof found));
     }
     for (int i = 0; i < count; i++)
@@ -125,16 +141,16 @@ static mcp_status parse_bytes(mcp_task **out, const char *name, const char *text
                               const char *const *overrides, int count, mcp_error *err)
 {
     *out        = NULL;
-    mcp_bag  *b = mcp_bag_create();
-    mcp_task *t = b ? mcp_bag_get(b, 1, sizeof *t) : NULL;
+    mcp_task_memory  *b = mcp_task_memory_create();
+    mcp_task *t = b ? mcp_task_memory_get(b, 1, sizeof *t) : NULL;
     if (!t) {
-        mcp_bag_free(b);
+        mcp_task_memory_free(b);
         return mcp_fail(err, MCP_ERR_MEMORY, "out of memory while reading the task");
     }
     mcp_status st = MCP_ERR_MEMORY;
     t->bag        = b;
-    t->file       = mcp_bag_text(b, name, strlen(name));
-    t->source     = mcp_bag_text(b, text, length);
+    t->file       = mcp_task_memory_text(b, name, strlen(name));
+    t->source     = mcp_task_memory_text(b, text, length);
     if (!t->file || !t->source)
         mcp_fail(err, st, "out of memory while reading the task");
     else
@@ -146,13 +162,14 @@ static mcp_status parse_bytes(mcp_task **out, const char *name, const char *text
     return st;
 }
 
-mcp_status mcp_task_parse(mcp_task **out, const char *name, const char *text, const char *const *overrides, int count,
-                          mcp_error *err)
+mcp_status mcp_task_parse(mcp_task **out, const char *name, const char *text, const char *const *overrides,
+                          int count, mcp_error *err)
 {
     return parse_bytes(out, name, text, strlen(text), overrides, count, err);
 }
 
-mcp_status mcp_task_load(mcp_task **out, const char *file, const char *const *overrides, int count, mcp_error *err)
+mcp_status mcp_task_load(mcp_task **out, const char *file, const char *const *overrides, int count,
+                         mcp_error *err)
 {
     *out    = NULL;
     FILE *f = fopen(file, "rb");
@@ -169,7 +186,8 @@ mcp_status mcp_task_load(mcp_task **out, const char *file, const char *const *ov
     if (broken)
         st = mcp_fail(err, MCP_ERR_IO, "%s: cannot be read", file);
     else if (length > MCP_YAML_FILE)
-        st = mcp_fail(err, MCP_ERR_TASK, "%s: found more than %d bytes, expected a task file", file, MCP_YAML_FILE);
+        st = mcp_fail(err, MCP_ERR_TASK, "%s: found more than %d bytes, expected a task file", file,
+                      MCP_YAML_FILE);
     else
         st = parse_bytes(out, file, text, length, overrides, count, err);
     mcp_free(text);

@@ -1,5 +1,5 @@
-/* main.c - a learned controller in a control loop of your own: here the "robot" is a pendulum integrated by hand.
- *   cc main.c $(pkg-config --cflags --libs mcpilco) -lm && ./a.out RUN */
+/* embed.c - a learned controller in a control loop of your own: here the "robot" is a pendulum integrated by
+ * hand. cc embed.c $(pkg-config --cflags --libs mcpilco) -lm && ./a.out RUN */
 #include <math.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* noise.c - noise of the particles from counter-based streams: a number depends on (seed, trial, step, particle, time,
- * channel, purpose) and on nothing else. */
+/* particle_noise.c - noise of the particles from counter-based streams: a number depends on (seed, trial,
+ * step, particle, time, channel, purpose) and on nothing else. */
 #include "math/rng.h"
 #include "rollout/rollout.h"
 
@@ -14,7 +14,8 @@ static void mirror(int antithetic, int n, double about, double *x)
     for (int j = 0; antithetic && j + 1 < n; j += 2) x[j + 1] = about - x[j];
 }
 
-static void normals(const mcp_stream_noise *c, mcp_rng_purpose purpose, int time, int channel, int first, int n, double *out)
+static void normals(const mcp_stream_noise *c, mcp_rng_purpose purpose, int time, int channel, int first,
+                    int n, double *out)
 {
     mcp_stream s = stream(c, purpose);
     mcp_rng_normals(&s, (uint32_t)time, (uint32_t)channel, (uint32_t)first, n, out);
@@ -56,7 +57,8 @@ static void starts(const mcp_stream_noise *c, int first, int n, int ld, double *
     }
 }
 
-static void fill(void *context, int steps, int first, int n, int ld, double *x0, double *e, double *eps, uint8_t *keep)
+static void fill(void *context, int steps, int first, int n, int ld, double *x0, double *e, double *eps,
+                 uint8_t *keep)
 {
     const mcp_stream_noise *c = context;
     const mcp_system       *s = c->system;

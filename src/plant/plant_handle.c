@@ -1,14 +1,15 @@
-/* plant.c - open the plant a task names, or wrap the user's own. */
-#include "plant/plant.h"
+/* plant_handle.c - open the plant a task names, or wrap the user's own. */
+#include "plant/plant_handle.h"
 
 #include <string.h>
 
 #include "math/arena.h"
-#include "plant/inside.h"
+#include "plant/plant_parts.h"
 
 mcp_status mcp_runner_create(mcp_runner *r, const mcp_program *p, mcp_error *err)
 {
-    size_t in = (size_t)mcp_program_inputs(p), out = (size_t)mcp_program_outputs(p), mem = (size_t)mcp_program_memory(p);
+    size_t in = (size_t)mcp_program_inputs(p), out = (size_t)mcp_program_outputs(p),
+           mem = (size_t)mcp_program_memory(p);
     size_t n = in + out + mem + mcp_program_work(p) + 1;
     *r = (mcp_runner){.program = p, .in = mcp_calloc(n, sizeof(double))};
     if (!r->in) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a program's numbers");
@@ -46,7 +47,8 @@ mcp_status mcp_plant_builder(mcp_builder **out, const mcp_task *task, mcp_error 
     return st;
 }
 
-/* The safe input: zero (also when absent), hold, or an expression of the observed state and the last input. */
+/* The safe input: zero (also when absent), hold, or an expression of the observed state and the last input.
+ */
 static mcp_status compile_safe(mcp_plant *p, mcp_error *err)
 {
     const mcp_task *task = p->system->task;
@@ -92,11 +94,14 @@ static mcp_status open_kind(mcp_plant *p, mcp_error *err)
     case MCP_PLANT_SERIAL: return mcp_wire_plant(p->system, &p->ops, &p->context, err);
     case MCP_PLANT_CALLBACK: break;
     }
-    return mcp_fail(err, MCP_ERR_ARG, "%s: the task names no plant that can be opened; give it plant: {ode: ...} or another "
-                    "kind, or pass your own functions to mcp_plant_from_ops", task->file ? task->file : "task");
+    return mcp_fail(err, MCP_ERR_ARG,
+                    "%s: the task names no plant that can be opened; give it plant: {ode: ...} or another "
+                    "kind, or pass your own functions to mcp_plant_from_ops",
+                    task->file ? task->file : "task");
 }
 
-static mcp_status create(mcp_plant **out, const mcp_system *system, const mcp_plant_ops *ops, void *context, mcp_error *err)
+static mcp_status create(mcp_plant **out, const mcp_system *system, const mcp_plant_ops *ops, void *context,
+                         mcp_error *err)
 {
     mcp_plant *p = mcp_calloc(1, sizeof *p);
     *out = NULL;
@@ -121,7 +126,8 @@ mcp_status mcp_plant_open(mcp_plant **out, const mcp_system *system, mcp_error *
     return create(out, system, NULL, NULL, err);
 }
 
-mcp_status mcp_plant_from_ops(mcp_plant **out, const mcp_system *system, const mcp_plant_ops *ops, void *context, mcp_error *err)
+mcp_status mcp_plant_from_ops(mcp_plant **out, const mcp_system *system, const mcp_plant_ops *ops,
+                              void *context, mcp_error *err)
 {
     return create(out, system, ops, context, err);
 }

@@ -1,10 +1,11 @@
-/* run.c - one trial: measure, observe, decide, clamp, act, log, watch the limits, until the trial is over.
- * Every way out of the loop sends the safe input: the end, a limit, a plant that ends the trial or is lost, a stop. */
+/* trial_loop.c - one trial: measure, observe, decide, clamp, act, log, watch the limits, until the trial is
+ * over. Every way out of the loop sends the safe input: the end, a limit, a plant that ends the trial or is
+ * lost, a stop. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "plant/inside.h"
+#include "plant/plant_parts.h"
 
 static const double TWO_PI = 6.283185307179586476925286766559;
 
@@ -14,11 +15,11 @@ typedef struct {
     const double     *theta;
     mcp_trial        *out;
     mcp_sample        sample;
-    double            u[MCP_MAX_INPUT], last[MCP_MAX_INPUT]; /* command of this sample, of the one before (0 at first) */
-    double            carried[MCP_MAX_STATE];                /* exploration: states that follow from the inputs */
+    double u[MCP_MAX_INPUT], last[MCP_MAX_INPUT]; /* command of this sample, of the one before (0 at first) */
+    double carried[MCP_MAX_STATE]; /* exploration: states that follow from the inputs */
     double            sum, sum2, answer;                     /* timing, over paced samples */
     int               periods, answers;
-    double            sent;                                  /* when the command before the last sample left */
+    double sent; /* when the command before the last sample left */
 } trial_run;
 
 static void forget(mcp_sample *s)
@@ -39,8 +40,11 @@ static mcp_status record(trial_run *r, mcp_error *err)
     for (int i = 0; i < t->ny; i++) {
         const mcp_task_channel *c = &r->s->task->measured[i];
         if (!isfinite(s->measured[i]))
-            return mcp_fail(err, MCP_ERR_PLANT, "the plant measured %s = %g at sample %d; a trial needs finite numbers, so it was "
-                            "ended there", c->name, s->measured[i], k);
+            return mcp_fail(
+                err, MCP_ERR_PLANT,
+                "the plant measured %s = %g at sample %d; a trial needs finite numbers, so it was "
+                "ended there",
+                c->name, s->measured[i], k);
         if (c->angle && k) {
             double before = t->measured[(k - 1) * t->ny + i];
             s->measured[i] += TWO_PI * round((before - s->measured[i]) / TWO_PI);
@@ -107,14 +111,17 @@ static mcp_status decide(trial_run *r, mcp_error *err)
     memcpy(c->in, t->measured + k * t->ny, (size_t)t->ny * sizeof(double));
     mcp_runner_step(c, r->theta ? r->theta : r->p->theta0, k == 0);
     memcpy(t->observed + k * t->nx, c->out + nu, (size_t)t->nx * sizeof(double));
-    /* The controller carries known states by its own commands; while exploring they follow from the exploration's. */
+    /* The controller carries known states by its own commands; while exploring they follow from the
+     * exploration's. */
     for (int i = 0; i < t->nx && !r->theta && k; i++)
         if (r->s->observed[i] == 2) t->observed[k * t->nx + i] = r->carried[i];
     for (int i = 0; i < nu; i++) {
         const mcp_task_input *in = &r->s->task->input[i];
         double u = r->theta ? c->out[i] : k < r->s->steps ? r->p->explore[k * nu + i] : r->last[i];
         if (isnan(u))
-            return mcp_fail(err, MCP_ERR_NUMERIC, "the policy's %s is not a number at sample %d; the trial was ended there", in->name, k);
+            return mcp_fail(err, MCP_ERR_NUMERIC,
+                            "the policy's %s is not a number at sample %d; the trial was ended there",
+                            in->name, k);
         u = fmax(-in->limit, fmin(in->limit, u));
         if (in->slew > 0.0) {
             double most = in->slew * r->s->ts;
@@ -233,15 +240,16 @@ static mcp_status loop(trial_run *r, mcp_tick_fn *tick, void *tick_context, mcp_
 }
 
 /* theta == NULL: the inputs in p->explore. */
-static mcp_status run_trial(mcp_plant *p, const double *theta, uint64_t seed, uint32_t trial, uint32_t run, mcp_tick_fn *tick,
-                            void *tick_context, mcp_trial *out, mcp_error *err)
+static mcp_status run_trial(mcp_plant *p, const double *theta, uint64_t seed, uint32_t trial, uint32_t run,
+                            mcp_tick_fn *tick, void *tick_context, mcp_trial *out, mcp_error *err)
 {
     const mcp_task *task = p->system->task;
     double          x0[MCP_MAX_STATE], safe[MCP_MAX_INPUT];
     trial_run       r = {.p = p, .s = p->system, .theta = theta, .out = out, .sent = NAN};
     mcp_status      st, stopped;
 
-    mcp_start_draw(task, !theta && task->explore.start.parts ? &task->explore.start : &task->start, seed, trial, run, x0);
+    mcp_start_draw(task, !theta && task->explore.start.parts ? &task->explore.start : &task->start, seed,
+                   trial, run, x0);
     forget(&r.sample);
     st = p->ops.reset(p->context, x0, seed, trial, run, &r.sample, err);
     if (st == MCP_OK) st = loop(&r, tick, tick_context, err);
@@ -259,19 +267,20 @@ static mcp_status empty(const mcp_plant *p, int explored, mcp_trial *out, mcp_er
     out->explored  = explored;
     out->timing    = (mcp_timing){0};
     if (out->capacity > p->system->steps) return MCP_OK;
-    return mcp_fail(err, MCP_ERR_ARG, "the trial has room for %d samples, it needs %d", out->capacity, p->system->steps + 1);
+    return mcp_fail(err, MCP_ERR_ARG, "the trial has room for %d samples, it needs %d", out->capacity,
+                    p->system->steps + 1);
 }
 
-mcp_status mcp_plant_run(mcp_plant *p, const double *theta, uint64_t seed, uint32_t trial, uint32_t run, mcp_tick_fn *tick,
-                         void *tick_context, mcp_trial *out, mcp_error *err)
+mcp_status mcp_plant_run(mcp_plant *p, const double *theta, uint64_t seed, uint32_t trial, uint32_t run,
+                         mcp_tick_fn *tick, void *tick_context, mcp_trial *out, mcp_error *err)
 {
     mcp_status st = empty(p, theta == NULL, out, err);
     if (st == MCP_OK && !theta) st = mcp_explore_inputs(p->system->task, seed, trial, p->explore, err);
     return st == MCP_OK ? run_trial(p, theta, seed, trial, run, tick, tick_context, out, err) : st;
 }
 
-mcp_status mcp_plant_run_inputs(mcp_plant *p, const double *u, uint64_t seed, uint32_t trial, uint32_t run, mcp_tick_fn *tick,
-                                void *tick_context, mcp_trial *out, mcp_error *err)
+mcp_status mcp_plant_run_inputs(mcp_plant *p, const double *u, uint64_t seed, uint32_t trial, uint32_t run,
+                                mcp_tick_fn *tick, void *tick_context, mcp_trial *out, mcp_error *err)
 {
     mcp_status st = empty(p, 1, out, err);
     if (st != MCP_OK) return st;

@@ -1,7 +1,9 @@
-/* machine.c - prepare the process before any work: OpenBLAS on one thread and on kernels that fit the CPU.
+/* prepare_machine.c - prepare the process before any work: OpenBLAS on one thread and on kernels that fit the
+ * CPU.
  *
- * OpenBLAS reads its settings when it is loaded, before main. If it chose badly and the user did not choose for it, the
- * program sets the environment and starts itself again, once: MCPILCO_RESTARTED keeps it from a second time. */
+ * OpenBLAS reads its settings when it is loaded, before main. If it chose badly and the user did not choose
+ * for it, the program sets the environment and starts itself again, once: MCPILCO_RESTARTED keeps it from a
+ * second time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +17,8 @@ void prepare_machine(char **argv)
     mcp_machine m;
     mcp_machine_info(&m);
     int core    = m.blas_slow && !getenv("OPENBLAS_CORETYPE");
-    int threads = !strcmp(m.blas_kind, "openmp") && !getenv("OMP_NUM_THREADS"); /* its threads each ask the environment */
+    int threads = !strcmp(m.blas_kind, "openmp") &&
+                  !getenv("OMP_NUM_THREADS"); /* its threads each ask the environment */
     if ((core || threads) && !getenv("MCPILCO_RESTARTED")) {
         setenv("MCPILCO_RESTARTED", "1", 1);
         if (core) setenv("OPENBLAS_CORETYPE", "auto", 1);
@@ -25,8 +28,11 @@ void prepare_machine(char **argv)
     unsetenv("MCPILCO_RESTARTED"); /* programs started from here decide for themselves */
     mcp_machine_one_blas_thread();
     if (m.blas_slow)
-        fprintf(stderr, "mcpilco: warning: %s runs its oldest kernels on a CPU with AVX2: model training will be slow; "
-                        "set OPENBLAS_CORETYPE=Haswell\n", m.blas);
+        fprintf(
+            stderr,
+            "mcpilco: warning: %s runs its oldest kernels on a CPU with AVX2: model training will be slow; "
+            "set OPENBLAS_CORETYPE=Haswell\n",
+            m.blas);
 }
 
 #ifdef MCP_HAVE_MPI
@@ -51,9 +57,11 @@ int cmd_machine(int argc, char **argv)
         return help ? 0 : 2;
     }
     mcp_machine_info(&m);
-    printf(json ? "{\"isa\": \"%s\", \"isa_cpu\": \"%s\", \"blas\": \"%s\", \"blas_kind\": \"%s\", \"blas_slow\": %d, "
+    printf(json ? "{\"isa\": \"%s\", \"isa_cpu\": \"%s\", \"blas\": \"%s\", \"blas_kind\": \"%s\", "
+                  "\"blas_slow\": %d, "
                   "\"blas_threads\": %d, \"cores\": %d, \"mpi\": \"%s\", \"mujoco\": \"%s\"}\n"
-                : "instruction set  %s (the CPU runs %s)\nBLAS             %s, %s, slow %d, threads %d\ncores            %d\n"
+                : "instruction set  %s (the CPU runs %s)\nBLAS             %s, %s, slow %d, threads "
+                  "%d\ncores            %d\n"
                   "MPI              %s\nMuJoCo           %s\n",
            m.isa, m.isa_cpu, m.blas, m.blas_kind, m.blas_slow, m.blas_threads, m.cores, has_mpi, has_mujoco);
     return 0;

@@ -1,13 +1,13 @@
-/* cov.c - kernel trees over batches: prepares the base kernels for given parameters and walks the tree forward over whole
- * matrices. The way back is in cov_backward.c. */
+/* kernel_batch.c - kernel trees over batches: prepares the base kernels for given parameters and walks the
+ * tree forward over whole matrices. The way back is in kernel_batch_backward.c. */
 #include <math.h>
 #include <string.h>
 
 #include "math/arena.h"
 #include "math/vecmath.h"
-#include "model/cov_parts.h"
+#include "model/kernel_batch_parts.h"
 
-static void pick(mcp_cov *c, mcp_isa level)
+static void pick(mcp_kernel_batch *c, mcp_isa level)
 {
     c->level              = level;
     c->se_forward         = MCP_ISA_PICK(level, mcp_se_forward);
@@ -22,23 +22,24 @@ static void pick(mcp_cov *c, mcp_isa level)
     c->periodic_backward  = MCP_ISA_PICK(level, mcp_periodic_backward);
 }
 
-/* Which nodes keep a matrix: all but the root and the dot products under a sum, which are added in place. Which need an
- * adjoint of their own: the children of products. */
-static void assign(mcp_cov *c)
+/* Which nodes keep a matrix: all but the root and the dot products under a sum, which are added in place.
+ * Which need an adjoint of their own: the children of products. */
+static void assign(mcp_kernel_batch *c)
 {
     const mcp_kernel *k = c->k;
     c->buffers = c->strips = 0;
     for (int i = 0; i < k->nodes; i++) c->buffer[i] = c->strip[i] = -1;
     for (int i = 0; i < k->nodes; i++)
-        for (int ch = mcp_kernel_is_base(&k->node[i]) ? -1 : k->node[i].child; ch >= 0; ch = k->node[ch].sibling) {
+        for (int ch = mcp_kernel_is_base(&k->node[i]) ? -1 : k->node[i].child; ch >= 0;
+             ch = k->node[ch].sibling) {
             int product = k->node[i].kind == MCP_K_PRODUCT;
-            if (product || !mcp_cov_is_dot(k->node[ch].kind)) c->buffer[ch] = (int)c->buffers++;
+            if (product || !mcp_kernel_batch_is_dot(k->node[ch].kind)) c->buffer[ch] = (int)c->buffers++;
             if (product) c->strip[ch] = (int)c->strips++;
         }
 }
 
 /* Sizes and pointers in one place; base == NULL only measures. */
-static size_t layout(mcp_cov *c, char *base)
+static size_t layout(mcp_kernel_batch *c, char *base)
 {
     const mcp_kernel *k  = c->k;
     mcp_arena         a  = {.base = base, .used = 0};
@@ -51,7 +52,7 @@ static size_t layout(mcp_cov *c, char *base)
     c->rows   = 0;
     for (int i = 0; i < k->nodes; i++) {
         const mcp_kernel_node *b = &k->node[i];
-        mcp_cov_leaf                   l = {.rows_at = c->rows};
+        mcp_kernel_batch_leaf                   l = {.rows_at = c->rows};
         if (!mcp_kernel_is_base(b)) continue;
         l.f.kind   = b->kind;
         l.f.nz     = c->nz;
@@ -74,10 +75,11 @@ static size_t layout(mcp_cov *c, char *base)
     return a.used;
 }
 
-mcp_status mcp_cov_create(mcp_cov **out, const mcp_kernel *k, mcp_isa level, int nz, const double *Z, mcp_error *err)
+mcp_status mcp_kernel_batch_create(mcp_kernel_batch **out, const mcp_kernel *k, mcp_isa level, int nz,
+                                   const double *Z, mcp_error *err)
 {
-    mcp_cov  head = {.k = k, .nz = nz};
-    mcp_cov *c;
+    mcp_kernel_batch  head = {.k = k, .nz = nz};
+    mcp_kernel_batch *c;
     void    *block;
     size_t   front = (sizeof head + 63) / 64 * 64;
     *out           = NULL;
@@ -95,10 +97,13 @@ mcp_status mcp_cov_create(mcp_cov **out, const mcp_kernel *k, mcp_isa level, int
     return MCP_OK;
 }
 
-void   mcp_cov_free(mcp_cov *c) { mcp_block_free(c); }
-size_t mcp_cov_bytes(const mcp_cov *c) { return c->bytes; }
-size_t mcp_cov_tape(const mcp_cov *c, int ld) { return (c->rows + c->buffers * (size_t)c->nz) * (size_t)ld; }
-size_t mcp_cov_scratch(const mcp_cov *c)
+void   mcp_kernel_batch_free(mcp_kernel_batch *c) { mcp_block_free(c); }
+size_t mcp_kernel_batch_bytes(const mcp_kernel_batch *c) { return c->bytes; }
+size_t mcp_kernel_batch_tape(const mcp_kernel_batch *c, int ld)
+{
+    return (c->rows + c->buffers * (size_t)c->nz) * (size_t)ld;
+}
+size_t mcp_kernel_batch_scratch(const mcp_kernel_batch *c)
 {
     return ((c->strips + 1) * (size_t)c->nz + (size_t)c->cols_max + 1) * MCP_LANES;
 }
@@ -117,7 +122,8 @@ static const double power[12] = {1.0,
                                  7.0725894883963448e-09,
                                  -4.4549624846332125e-10};
 
-static void set_stationary(mcp_cov_leaf *l, const mcp_kernel_node *b, int features, const double *p, const double *Z)
+static void set_stationary(mcp_kernel_batch_leaf *l, const mcp_kernel_node *b, int features, const double *p,
+                           const double *Z)
 {
     int    first = b->kind == MCP_K_RQ ? 2 : 1;
     double unit  = b->kind == MCP_K_SE ? sqrt(M_LOG2E) : 1.0; /* se is a power of 2 */
@@ -128,11 +134,13 @@ static void set_stationary(mcp_cov_leaf *l, const mcp_kernel_node *b, int featur
     for (int d = 0; d < b->count; d++) {
         l->w[d] = unit * exp(-p[first + d]);
         for (int z = 0; z < l->f.nz; z++)
-            l->Z[(size_t)z * (size_t)b->count + (size_t)d] = Z[(size_t)z * (size_t)features + (size_t)b->feature[d]] * l->w[d];
+            l->Z[(size_t)z * (size_t)b->count + (size_t)d] =
+                Z[(size_t)z * (size_t)features + (size_t)b->feature[d]] * l->w[d];
     }
 }
 
-static void set_periodic(mcp_cov_leaf *l, const mcp_kernel_node *b, int features, const double *p, const double *Z)
+static void set_periodic(mcp_kernel_batch_leaf *l, const mcp_kernel_node *b, int features, const double *p,
+                         const double *Z)
 {
     int D   = b->count;
     l->f.s2 = exp(2.0 * p[0]);
@@ -148,7 +156,8 @@ static void set_periodic(mcp_cov_leaf *l, const mcp_kernel_node *b, int features
     }
 }
 
-static void set_dot(mcp_cov_leaf *l, const mcp_kernel_node *b, int features, const double *p, const double *Z)
+static void set_dot(mcp_kernel_batch_leaf *l, const mcp_kernel_node *b, int features, const double *p,
+                    const double *Z)
 {
     int D = b->count;
     for (int r = 0; r < b->degree; r++) {
@@ -163,28 +172,28 @@ static void set_dot(mcp_cov_leaf *l, const mcp_kernel_node *b, int features, con
     }
 }
 
-void mcp_cov_set(mcp_cov *c, const double *p)
+void mcp_kernel_batch_set(mcp_kernel_batch *c, const double *p)
 {
     memcpy(c->p, p, (size_t)c->k->params * sizeof *p);
     for (int i = 0; i < c->k->nodes; i++) {
         const mcp_kernel_node *b = &c->k->node[i];
         const double          *q = c->p + b->param;
         if (!mcp_kernel_is_base(b) || b->kind == MCP_K_USER) continue;
-        if (mcp_cov_is_dot(b->kind)) set_dot(&c->leaf[i], b, c->k->features, q, c->Z);
+        if (mcp_kernel_batch_is_dot(b->kind)) set_dot(&c->leaf[i], b, c->k->features, q, c->Z);
         else if (b->kind == MCP_K_PERIODIC) set_periodic(&c->leaf[i], b, c->k->features, q, c->Z);
         else set_stationary(&c->leaf[i], b, c->k->features, q, c->Z);
     }
 }
 
 /* What a base kernel reads of the queries: scaled, plain, or with sine and cosine. */
-static void make_rows(const mcp_cov *c, int node, int n, int ld, const double *F, double *rows)
+static void make_rows(const mcp_kernel_batch *c, int node, int n, int ld, const double *F, double *rows)
 {
     const mcp_kernel_node *b = &c->k->node[node];
-    const mcp_cov_leaf            *l = &c->leaf[node];
+    const mcp_kernel_batch_leaf            *l = &c->leaf[node];
     for (int d = 0; d < b->count; d++) {
         const double *x   = F + (size_t)b->feature[d] * (size_t)ld;
         double       *row = rows + (size_t)d * (size_t)ld;
-        if (mcp_cov_is_dot(b->kind) || b->kind == MCP_K_USER) {
+        if (mcp_kernel_batch_is_dot(b->kind) || b->kind == MCP_K_USER) {
             memcpy(row, x, (size_t)n * sizeof *x);
             continue;
         }
@@ -199,7 +208,8 @@ static void make_rows(const mcp_cov *c, int node, int n, int ld, const double *F
 }
 
 /* A user's kernel goes pair by pair; x is gathered from the lanes. */
-static void user_forward(const mcp_cov *c, const mcp_kernel_node *b, int n, int ld, const double *rows, double *K)
+static void user_forward(const mcp_kernel_batch *c, const mcp_kernel_node *b, int n, int ld,
+                         const double *rows, double *K)
 {
     double x[MCP_USER_FEATURES];
     for (int j = 0; j < n; j++) {
@@ -210,7 +220,7 @@ static void user_forward(const mcp_cov *c, const mcp_kernel_node *b, int n, int 
     }
 }
 
-static double *buffer_of(const mcp_cov *c, int node, int ld, double *tape)
+static double *buffer_of(const mcp_kernel_batch *c, int node, int ld, double *tape)
 {
     return tape + (c->rows + (size_t)c->buffer[node] * (size_t)c->nz) * (size_t)ld;
 }
@@ -229,15 +239,16 @@ static void merge(int nz, int n, int ld, char op, const double *part, double *ou
     }
 }
 
-static void node_forward(const mcp_cov *c, int node, int n, int ld, const double *F, double *out, int add, double *tape)
+static void node_forward(const mcp_kernel_batch *c, int node, int n, int ld, const double *F, double *out,
+                         int add, double *tape)
 {
     const mcp_kernel_node *b = &c->k->node[node];
-    const mcp_cov_leaf            *l = &c->leaf[node];
+    const mcp_kernel_batch_leaf            *l = &c->leaf[node];
     if (mcp_kernel_is_base(b)) {
         double *rows = tape + l->rows_at * (size_t)ld;
         make_rows(c, node, n, ld, F, rows);
         if (b->kind == MCP_K_USER) user_forward(c, b, n, ld, rows, out);
-        else if (mcp_cov_is_dot(b->kind)) c->dot_forward(&l->f, n, ld, rows, out, ld, add);
+        else if (mcp_kernel_batch_is_dot(b->kind)) c->dot_forward(&l->f, n, ld, rows, out, ld, add);
         else if (b->kind == MCP_K_PERIODIC) c->periodic_forward(&l->f, n, ld, rows, out, ld, add);
         else if (b->kind == MCP_K_SE) c->se_forward(&l->f, n, ld, rows, out, ld);
         else c->stationary_forward(&l->f, n, ld, rows, out, ld, add);
@@ -255,7 +266,8 @@ static void node_forward(const mcp_cov *c, int node, int n, int ld, const double
     }
 }
 
-void mcp_cov_forward(const mcp_cov *c, int n, int ld, const double *F, double *K, double *tape)
+void mcp_kernel_batch_forward(const mcp_kernel_batch *c, int n, int ld, const double *F, double *K,
+                              double *tape)
 {
     node_forward(c, c->k->nodes - 1, n, ld, F, K, 0, tape);
 }

@@ -1,7 +1,8 @@
-/* task.h - a task file in memory: plain data with the place every expression came from. Nothing is compiled here;
- * control/system.h turns it into programs. Sizes are bounded so that products cannot overflow. */
-#ifndef MCP_TASK_STRUCT_H
-#define MCP_TASK_STRUCT_H
+/* task_data.h - a task file in memory: plain data with the place every expression came from. Nothing is
+ * compiled here; control/system.h turns it into programs. Sizes are bounded so that products cannot overflow.
+ */
+#ifndef MCP_TASK_DATA_H
+#define MCP_TASK_DATA_H
 
 #include <stdint.h>
 
@@ -56,9 +57,10 @@ typedef struct {
     int               order;        /* of the Butterworth low-pass */
     int               acceleration; /* KALMAN: 0 constant velocity, 1 constant acceleration */
     int               steady;       /* KALMAN: steady gains instead of time-varying */
-    double           *drive; /* KALMAN: per measured channel, standard deviation of the white acceleration (jerk) */
-    double           *noise; /* KALMAN: per channel, assumed measurement deviation; 0 = the channel's own noise */
-    double *gains; /* KALMAN: per channel {position, velocity[, acceleration]} fixed by the user; NULL = computed */
+    double *drive; /* KALMAN: per measured channel, standard deviation of the white acceleration (jerk) */
+    double *noise; /* KALMAN: per channel, assumed measurement deviation; 0 = the channel's own noise */
+    double *gains; /* KALMAN: per channel {position, velocity[, acceleration]} fixed by the user; NULL =
+                      computed */
     mcp_expr_list memory_start, memory_next, output; /* CUSTOM: output names are state names */
 } mcp_task_observer;
 
@@ -76,8 +78,8 @@ typedef struct {
     double            cutoff; /* BUTTERWORTH: fraction of Nyquist */
     int               order;  /* BUTTERWORTH, SAVGOL: order of filter or polynomial */
     int               window; /* SAVGOL: samples, odd */
-    int               refine;       /* CENTRAL: velocities are freed of what a first model says the difference mixes in */
-    int               match_inputs; /* CENTRAL: changes are paired with the mean of the inputs that they mix */
+    int refine; /* CENTRAL: velocities are freed of what a first model says the difference mixes in */
+    int match_inputs; /* CENTRAL: changes are paired with the mean of the inputs that they mix */
     double           *drive;  /* KALMAN: per measured channel, white-acceleration deviation */
     double           *noise;  /* KALMAN: per measured channel, measurement deviation; 0 = the channel's own */
 } mcp_task_smoother;
@@ -85,7 +87,7 @@ typedef struct {
 typedef enum { MCP_GP_VELOCITY = 0, MCP_GP_CHANGE } mcp_gp_kind;
 typedef struct {
     mcp_gp_kind kind;
-    int         position, state; /* VELOCITY: position index and velocity index; CHANGE: state index, position = -1 */
+    int position, state; /* VELOCITY: position index and velocity index; CHANGE: state index, position = -1 */
     mcp_expr    kernel;          /* in words of feature names or "pi(expr, ...)"; see control/system.h */
     mcp_expr    prior_mean;      /* expected change, expression of state and inputs; absent = 0 */
     double      noise_floor;     /* overrides model.noise_floor when > 0 */
@@ -100,12 +102,17 @@ typedef struct {
     double        *low, *high; /* nx (UNIFORM) */
 } mcp_task_start;
 
-typedef enum { MCP_EXPLORE_UNIFORM = 0, MCP_EXPLORE_SINES, MCP_EXPLORE_TRIANGLE, MCP_EXPLORE_FILE } mcp_explore_type;
+typedef enum {
+    MCP_EXPLORE_UNIFORM = 0,
+    MCP_EXPLORE_SINES,
+    MCP_EXPLORE_TRIANGLE,
+    MCP_EXPLORE_FILE
+} mcp_explore_type;
 typedef enum { MCP_SINES_ZERO = 0, MCP_SINES_RANDOM, MCP_SINES_CREST } mcp_sines_phase;
 typedef struct {
     mcp_explore_type type;
     int              trials;    /* exploration trials before the first policy */
-    double           amplitude; /* fraction of the input limit: of each sine, of the triangle, of the uniform range */
+    double amplitude; /* fraction of the input limit: of each sine, of the triangle, of the uniform range */
     int              sines;     /* SINES: how many */
     mcp_sines_phase  phase;     /* SINES: where in its period each one starts */
     double           low, high; /* SINES: frequency range in Hz; TRIANGLE: period range in s */
@@ -129,8 +136,9 @@ typedef struct {
     mcp_plant_type type;
     mcp_expr_list  let, ode;  /* ODE: helper definitions; derivative of each state, by state name */
     double         tolerance; /* ODE: relative and absolute tolerance of the integrator */
-    mcp_expr_list hidden; /* ODE: states only the plant has (motor lag, flexible joint): name -> start, an expression of
-                                   the start state; their derivatives are in ode under the same names */
+    mcp_expr_list
+        hidden; /* ODE: states only the plant has (motor lag, flexible joint): name -> start, an expression of
+                         the start state; their derivatives are in ode under the same names */
     mcp_expr_list after;  /* ODE: optional: state reset after each sample, by state name (clamps) */
     char         *model;  /* MUJOCO: XML file, relative to the task file */
     mcp_named_expr *map;
@@ -168,7 +176,7 @@ typedef struct {
     double stress;         /* factor on the noise of an evaluation */
     double incumbent_gain; /* a policy that worked is kept unless the predicted gain is larger (fraction) */
     int    candidates;     /* fresh policies tried beside the warm start */
-    int    second_try;     /* from this trial on a fresh policy too when the warm start leads nowhere; 0: never */
+    int second_try; /* from this trial on a fresh policy too when the warm start leads nowhere; 0: never */
     int    warm_start;
     int    antithetic;
     int    precision; /* 0 double; 1 mixed: the policy's basis functions in single precision */
@@ -184,7 +192,8 @@ typedef struct {
     double          tolerance;
     int             points_max;
     int             noisy;      /* 1: particles sample mean + sqrt(var + noise) */
-    double          correlation; /* share of the noise whose errors in neighbouring changes hang together as the smoother says; 0: white */
+    double correlation; /* share of the noise whose errors in neighbouring changes hang together as the
+                           smoother says; 0: white */
     int             self_check; /* 1: gradient of a few particles against the exact posterior's */
     mcp_gp_settings gp;
 } mcp_model_settings;
@@ -229,7 +238,7 @@ struct mcp_task {
     int                   draws;
     uint64_t              seed;
     char                 *algorithm;
-    struct mcp_bag       *bag;  /* the loader's: all memory above, freed at once */
+    struct mcp_task_memory       *bag;  /* the loader's: all memory above, freed at once */
     struct mcp_yaml      *tree; /* the loader's: every value with its defaults, for the dump */
 };
 

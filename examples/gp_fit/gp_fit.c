@@ -1,4 +1,4 @@
-/* main.c - fit a Gaussian process to noisy samples of a sine and predict between and beyond them. */
+/* gp_fit.c - fit a Gaussian process to noisy samples of a sine and predict between and beyond them. */
 #include <mcpilco/gp.h>
 
 #include <math.h>
@@ -25,7 +25,8 @@ int main(void)
         return 1;
     }
     printf("noise %.3f after %d evaluations\n", info.noise_std, info.evaluations);
-    for (int i = 0; i < M; i++) printf("f(%.1f) = %6.3f +- %.3f    sine: %6.3f\n", at[i], mean[i], 2 * sqrt(var[i]), sin(at[i]));
+    for (int i = 0; i < M; i++)
+        printf("f(%.1f) = %6.3f +- %.3f    sine: %6.3f\n", at[i], mean[i], 2 * sqrt(var[i]), sin(at[i]));
     mcp_gp_free(gp);
     mcp_kernel_free(kernel);
     return 0;

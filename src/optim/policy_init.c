@@ -1,10 +1,12 @@
-/* draw.c - a fresh policy, scaled to the system.
+/* policy_init.c - a fresh policy, scaled to the system.
  *
- * States are drawn uniformly in the box the plant has visited (robust range, widened), but not where the cost cannot tell
- * them apart any more: an exploration that drifted seven metres away is no reason to spread the centres over seven metres. A
- * state that the policy sees only through functions of period 2 pi is drawn on the whole circle. Centres are the features of such states, length-scales a
- * part of each feature's range, and weights such that one full basis function asks for up to half of the input limit:
- * the gain from a network's output to the input is measured, so `10*tanh(rbf(...)/10)` and `10*tanh(rbf(...))` start alike. */
+ * States are drawn uniformly in the box the plant has visited (robust range, widened), but not where the cost
+ * cannot tell them apart any more: an exploration that drifted seven metres away is no reason to spread the
+ * centres over seven metres. A state that the policy sees only through functions of period 2 pi is drawn on
+ * the whole circle. Centres are the features of such states, length-scales a part of each feature's range,
+ * and weights such that one full basis function asks for up to half of the input limit: the gain from a
+ * network's output to the input is measured, so `10*tanh(rbf(...)/10)` and `10*tanh(rbf(...))` start alike.
+ */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,7 +57,8 @@ static mcp_status box(drawing *d, const double *visited, int visits, int i, mcp_
         int     n = 0;
         if (!sorted) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a fresh policy");
         for (int k = 0; k < visits; k++)
-            if (isfinite(visited[(size_t)k * (size_t)nx + (size_t)i])) sorted[n++] = visited[(size_t)k * (size_t)nx + (size_t)i];
+            if (isfinite(visited[(size_t)k * (size_t)nx + (size_t)i]))
+                sorted[n++] = visited[(size_t)k * (size_t)nx + (size_t)i];
         qsort(sorted, (size_t)n, sizeof *sorted, ascending);
         if (n > 0) {
             low  = fmin(low, sorted[(int)(0.02 * (n - 1))]);
@@ -137,7 +140,8 @@ static double commands(drawing *d, const double *base, double *keep)
 {
     double sum = 0.0;
     for (int k = 0; k < FEW; k++) {
-        mcp_program_step(d->p, d->theta, 1, d->probe + (size_t)k * (size_t)d->s->nx, d->memory, d->out, d->work);
+        mcp_program_step(d->p, d->theta, 1, d->probe + (size_t)k * (size_t)d->s->nx, d->memory, d->out,
+                         d->work);
         for (int i = 0; i < d->s->nu; i++) {
             if (keep) keep[k * d->s->nu + i] = d->out[i];
             sum += fabs(d->out[i] - (base ? base[k * d->s->nu + i] : 0.0)) / d->s->task->input[i].limit;
@@ -216,8 +220,9 @@ static void narrow_to_cost(drawing *d)
         double high = reach(d, goal, i, fmax(d->high[i], goal[i]), best + cost_part * (dearest - best));
         for (int k = 0; k < (start->type == MCP_START_UNIFORM ? 1 : start->parts); k++) {
             int uniform = start->type == MCP_START_UNIFORM;
-            low  = fmin(low, uniform ? start->low[i] : start->mean[k * nx + i] - 3.0 * start->std[k * nx + i]);
-            high = fmax(high, uniform ? start->high[i] : start->mean[k * nx + i] + 3.0 * start->std[k * nx + i]);
+            low = fmin(low, uniform ? start->low[i] : start->mean[k * nx + i] - 3.0 * start->std[k * nx + i]);
+            high =
+                fmax(high, uniform ? start->high[i] : start->mean[k * nx + i] + 3.0 * start->std[k * nx + i]);
         }
         d->low[i]  = fmax(d->low[i], low);
         d->high[i] = fmin(d->high[i], high);
@@ -249,7 +254,8 @@ static double activation(drawing *d, int node, const mcp_param_group *c, const m
 
 static void draw_rbf(drawing *d, int node, double *base)
 {
-    const mcp_param_group *w = group_of(d->p, node, MCP_RBF_WEIGHTS, -1), *c = group_of(d->p, node, MCP_RBF_CENTRES, -1),
+    const mcp_param_group *w = group_of(d->p, node, MCP_RBF_WEIGHTS, -1),
+                          *c = group_of(d->p, node, MCP_RBF_CENTRES, -1),
                           *l = group_of(d->p, node, MCP_RBF_LOG_LENGTHS, -1);
     double f[FEATURES_MAX];
     int    n = c->cols;
@@ -276,7 +282,8 @@ static void draw_rbf(drawing *d, int node, double *base)
     }
 }
 
-/* Inputs brought to about +-1 by the first layer, unit variance from layer to layer, output half of the limit. */
+/* Inputs brought to about +-1 by the first layer, unit variance from layer to layer, output half of the
+ * limit. */
 static void draw_mlp(drawing *d, int node, double *base)
 {
     double f[FEATURES_MAX], middle[FEATURES_MAX], half[FEATURES_MAX];
@@ -295,13 +302,15 @@ static void draw_mlp(drawing *d, int node, double *base)
         half[j]   = high - low > 1e-9 ? 0.5 * (high - low) : 1.0;
     }
     for (int layer = 0;; layer++) {
-        const mcp_param_group *w = group_of(d->p, node, MCP_MLP_WEIGHTS, layer), *o = group_of(d->p, node, MCP_MLP_BIASES, layer);
+        const mcp_param_group *w = group_of(d->p, node, MCP_MLP_WEIGHTS, layer),
+                              *o = group_of(d->p, node, MCP_MLP_BIASES, layer);
         if (!w || !o) break;
         int    last = group_of(d->p, node, MCP_MLP_WEIGHTS, layer + 1) == NULL;
         double gain = 1.0;
         for (int i = 0; i < w->rows; i++) {
             if (last) gain = gain_of(d, o->offset + i, 1, base);
-            double scale = (last ? (isfinite(gain) && gain > 1e-9 ? 0.5 / gain : 0.5) : 1.5) * sqrt(3.0 / w->cols);
+            double scale =
+                (last ? (isfinite(gain) && gain > 1e-9 ? 0.5 / gain : 0.5) : 1.5) * sqrt(3.0 / w->cols);
             double shift = last ? 0.0 : uniform(d, 1.0);
             for (int j = 0; j < w->cols; j++) {
                 double v = uniform(d, scale);
@@ -325,11 +334,13 @@ static mcp_status prepare(drawing *d, const double *visited, int visits, mcp_err
     }
     for (int i = 0; i < mcp_program_groups(d->p); i++) {
         const mcp_param_group *g = mcp_program_group(d->p, i);
-        for (int k = 0; k < g->count; k++) d->theta[g->offset + k] = g->kind == MCP_PARAM_SCALAR ? g->start : 0.0;
+        for (int k = 0; k < g->count; k++)
+            d->theta[g->offset + k] = g->kind == MCP_PARAM_SCALAR ? g->start : 0.0;
     }
     for (int node = 0; node < mcp_program_net_count(d->p); node++)
         if (mcp_program_net_features(d->p, node) > FEATURES_MAX)
-            return mcp_fail(err, MCP_ERR_TASK, "a policy network has %d features; %d are possible", mcp_program_net_features(d->p, node), FEATURES_MAX);
+            return mcp_fail(err, MCP_ERR_TASK, "a policy network has %d features; %d are possible",
+                            mcp_program_net_features(d->p, node), FEATURES_MAX);
     /* All decided from the box before any of it is used, so that the order of states does not matter. */
     char circular[MCP_MAX_STATE] = {0};
     for (int i = 0; i < nx; i++) circular[i] = (char)is_circular(d, i);
@@ -340,14 +351,15 @@ static mcp_status prepare(drawing *d, const double *visited, int visits, mcp_err
     return MCP_OK;
 }
 
-mcp_status mcp_policy_draw(const mcp_system *s, const double *visited, int visits, uint64_t seed, uint32_t trial,
-                           uint32_t draw, double *theta, mcp_error *err)
+mcp_status mcp_policy_draw(const mcp_system *s, const double *visited, int visits, uint64_t seed,
+                           uint32_t trial, uint32_t draw, double *theta, mcp_error *err)
 {
     const mcp_program *p = s->policy_true;
     const size_t       nx = (size_t)s->nx;
-    drawing            d = {.s = s, .p = p, .random = mcp_rand_make(seed, trial, draw, MCP_RNG_POLICY), .theta = theta};
-    size_t             doubles = 3 * nx + PROBES * nx + (size_t)mcp_program_memory(p) + (size_t)mcp_program_outputs(p) +
-                     mcp_program_work(p) + (size_t)(FEW * s->nu) + (size_t)mcp_program_memory(s->cost) + mcp_program_work(s->cost) + 8;
+    drawing d = {.s = s, .p = p, .random = mcp_rand_make(seed, trial, draw, MCP_RNG_POLICY), .theta = theta};
+    size_t doubles = 3 * nx + PROBES * nx + (size_t)mcp_program_memory(p) + (size_t)mcp_program_outputs(p) +
+                     mcp_program_work(p) + (size_t)(FEW * s->nu) + (size_t)mcp_program_memory(s->cost) +
+                     mcp_program_work(s->cost) + 8;
     double *memory = mcp_calloc(doubles, sizeof *memory);
     char   *circular = mcp_calloc(nx, 1);
     if (!memory || !circular) {

@@ -1,5 +1,6 @@
-/* start.c - from reset to main on a Cortex-M with an FPU: stack, .data, .bss, FPU; nothing of a vendor's.
- * With -DSEMIHOSTING the C library talks to the debugger or emulator, and main's result becomes its exit code. */
+/* startup.c - from reset to main on a Cortex-M with an FPU: stack, .data, .bss, FPU; nothing of a vendor's.
+ * With -DSEMIHOSTING the C library talks to the debugger or emulator, and main's result becomes its exit
+ * code. */
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -11,7 +12,22 @@ void _init(void);
 void _fini(void);
 
 __attribute__((section(".vectors"), used)) void (*const vectors[16])(void) = {
-    (void (*)(void))(uintptr_t)&stack_top, start, stuck, stuck, stuck, stuck, stuck, 0, 0, 0, 0, stuck, stuck, 0, stuck, stuck,
+    (void (*)(void))(uintptr_t)&stack_top,
+    start,
+    stuck,
+    stuck,
+    stuck,
+    stuck,
+    stuck,
+    0,
+    0,
+    0,
+    0,
+    stuck,
+    stuck,
+    0,
+    stuck,
+    stuck,
 };
 
 #ifdef SEMIHOSTING

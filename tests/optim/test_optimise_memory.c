@@ -1,5 +1,5 @@
-/* test_memory.c - every allocation of compiling, simulating and optimising fails once: each time a sentence, nothing leaks
- * (AddressSanitizer builds look), and the next try works. */
+/* test_optimise_memory.c - every allocation of compiling, simulating and optimising fails once: each time a
+ * sentence, nothing leaks (AddressSanitizer builds look), and the next try works. */
 #include "../rollout/fixture.h"
 
 static fixture f;
@@ -59,7 +59,8 @@ static void fail_each(const char *what, mcp_status (*call)(mcp_error *))
 
 CASE(every_failed_allocation_is_a_memory_error)
 {
-    const parts p = {.kernel = "\"pi(sin(theta), u*cos(theta)) + se\"", .policy = "3*tanh(rbf(3, p, dp) + mlp(2, theta))"};
+    const parts p = {.kernel = "\"pi(sin(theta), u*cos(theta)) + se\"",
+                     .policy = "3*tanh(rbf(3, p, dp) + mlp(2, theta))"};
     REQUIRE_OK(fixture_make(&f, &p, 3, 8, err));
     f.task->optimise.particles = 8;
     f.task->optimise.steps = 2;

@@ -1,8 +1,8 @@
-/* inside.h - what the files of this folder share. */
-#ifndef MCP_PLANT_INSIDE_H
-#define MCP_PLANT_INSIDE_H
+/* plant_parts.h - what the files of this folder share. */
+#ifndef MCP_PLANT_PARTS_H
+#define MCP_PLANT_PARTS_H
 
-#include "plant/plant.h"
+#include "plant/plant_handle.h"
 
 /* Each kind of plant fills ops and context. */
 mcp_status mcp_ode_plant(const mcp_system *s, mcp_plant_ops *ops, void **context, mcp_error *err);
@@ -27,7 +27,8 @@ struct mcp_plant {
     mcp_plant_ops     ops;
     void             *context;
     mcp_runner        controller, actuator, events, integrate;
-    mcp_program      *safe; /* safe input as an expression of the observed state and the last input; NULL: zero or hold */
+    mcp_program
+        *safe; /* safe input as an expression of the observed state and the last input; NULL: zero or hold */
     mcp_runner        safe_runner;
     int               hold;
     double           *theta0;  /* parameters while exploring: the observer does not use them */

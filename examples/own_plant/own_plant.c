@@ -1,6 +1,6 @@
-/* main.c - learn on a plant of your own that is a few C functions: here a pendulum, integrated by hand.
+/* own_plant.c - learn on a plant of your own that is a few C functions: here a pendulum, integrated by hand.
  *
- *   cc main.c $(pkg-config --cflags --libs mcpilco) -lm -o own_plant && ./own_plant [TRIALS] */
+ *   cc own_plant.c $(pkg-config --cflags --libs mcpilco) -lm -o own_plant && ./own_plant [TRIALS] */
 #include <math.h>
 #include <mcpilco/mcpilco.h>
 #include <stdio.h>
@@ -33,7 +33,8 @@ static void measure(const pendulum *p, mcp_sample *s)
     s->measured[0] = p->theta;
 }
 
-static mcp_status reset(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run, mcp_sample *first, mcp_error *err)
+static mcp_status reset(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run,
+                        mcp_sample *first, mcp_error *err)
 {
     pendulum *p = context;
     (void)seed, (void)trial, (void)run, (void)err;
@@ -81,7 +82,9 @@ int main(int argc, char **argv)
     while (st == MCP_OK && mcp_learner_trials(learner) < trials) {
         st = mcp_learner_trial(learner, &info, &err);
         if (st == MCP_OK && info.explored) printf("exploration %d: %d samples\n", info.number, info.samples);
-        if (st == MCP_OK && !info.explored) printf("trial %d: cost %.2f (forecast %.2f)%s\n", info.number, info.cost, info.forecast_cost, info.success ? ", success" : "");
+        if (st == MCP_OK && !info.explored)
+            printf("trial %d: cost %.2f (forecast %.2f)%s\n", info.number, info.cost, info.forecast_cost,
+                   info.success ? ", success" : "");
     }
     mcp_learner_free(learner);
     mcp_task_free(task);

@@ -1,6 +1,8 @@
-/* start.c - where training starts and how far it may go, from the scale of the data. All in logs.
- *   sd_d, rms_d  standard deviation and root mean square of feature d       rms_y  of the targets (the prior mean is zero)
- * A feature that never changes has no scale of its own: its parameters start at 1 and the likelihood leaves them there. */
+/* hyper_start.c - where training starts and how far it may go, from the scale of the data. All in logs.
+ *   sd_d, rms_d  standard deviation and root mean square of feature d       rms_y
+ *     of the targets (the prior mean is zero)
+ * A feature that never changes has no scale of its own: its parameters start at 1 and the likelihood
+ * leaves them there. */
 #include <math.h>
 
 #include "model/gp_parts.h"
@@ -33,8 +35,8 @@ static double target_scale(const mcp_gp *gp)
 }
 
 /* Parameter j of base kernel b: scale is what makes the kernel's variance about rms_y^2 at the data. */
-static void base_start(const mcp_gp *gp, const mcp_gp_settings *s, const mcp_kernel_node *b, int j, double scale,
-                       double *start, double *lower, double *upper)
+static void base_start(const mcp_gp *gp, const mcp_gp_settings *s, const mcp_kernel_node *b, int j,
+                       double scale, double *start, double *lower, double *upper)
 {
     double sd = 1.0, rms = 1.0;
     int    f;
@@ -93,5 +95,6 @@ void mcp_gp_start(const mcp_gp *gp, const mcp_gp_settings *s, double *start, dou
     double floor  = s->noise_floor > 0.0 ? s->noise_floor : 1e-3 * scale;
     lower[params] = log(floor);
     upper[params] = fmax(log(scale) + 3.0, lower[params]);
-    start[params] = fmin(fmax(log(s->noise_start > 0.0 ? s->noise_start : 0.1 * scale), lower[params]), upper[params]);
+    start[params] =
+        fmin(fmax(log(s->noise_start > 0.0 ? s->noise_start : 0.1 * scale), lower[params]), upper[params]);
 }

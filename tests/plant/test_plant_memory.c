@@ -1,13 +1,13 @@
-/* test_memory.c - the k-th allocation fails, for every k from opening the plant to the GP pairs: each time a clear
- * MCP_ERR_MEMORY, nothing crashes, nothing leaks (under AddressSanitizer). This program starts itself with --child MODE and
- * MCPILCO_FAIL_ALLOC=k. */
+/* test_plant_memory.c - the k-th allocation fails, for every k from opening the plant to the GP pairs: each
+ * time a clear MCP_ERR_MEMORY, nothing crashes, nothing leaks (under AddressSanitizer). This program starts
+ * itself with --child MODE and MCPILCO_FAIL_ALLOC=k. */
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "bench.h"
 #include "estimate/estimate.h"
 #include "math/arena.h"
-#include "plant/plant.h"
+#include "plant/plant_handle.h"
 #include "plant/serve.h"
 
 static char self[512];
@@ -19,8 +19,10 @@ static mcp_task *make_task(const char *mode)
     static char plant[1024];
     if (!strcmp(mode, "wire")) snprintf(plant, sizeof plant, "{exec: [%s, --serve, x], timeout: 10}", self);
     if (!strcmp(mode, "file")) snprintf(plant, sizeof plant, "{file: memory.csv}");
-    if (!strcmp(mode, "ode")) snprintf(plant, sizeof plant, "{ode: {v: 'u - 4*q - w', w: -w}, hidden: {w: q}, after: {q: q}}");
-    return bench_task((bench_parts){.plant = plant, .smoother = "{type: kalman, drive: 2}", .more = "safe: -q\n"});
+    if (!strcmp(mode, "ode"))
+        snprintf(plant, sizeof plant, "{ode: {v: 'u - 4*q - w', w: -w}, hidden: {w: q}, after: {q: q}}");
+    return bench_task(
+        (bench_parts){.plant = plant, .smoother = "{type: kalman, drive: 2}", .more = "safe: -q\n"});
 }
 
 static int child(const char *mode)
@@ -39,7 +41,8 @@ static int child(const char *mode)
     if (!task || mcp_system_create(&s, task, &why) != MCP_OK) {
         result = FAILED_BEFORE;
     } else if (mcp_plant_open(&p, s, &why) == MCP_OK && mcp_trial_create(&t, task, &why) == MCP_OK &&
-               mcp_plant_run(p, NULL, 1, 0, 0, NULL, NULL, t, &why) == MCP_OK && mcp_estimate_states(&z, s, t, &why) == MCP_OK &&
+               mcp_plant_run(p, NULL, 1, 0, 0, NULL, NULL, t, &why) == MCP_OK &&
+               mcp_estimate_states(&z, s, t, &why) == MCP_OK &&
                mcp_estimate_pairs(&g, s, 1, &t, &z, &why) == MCP_OK) {
         result = g->n == 100 ? DONE_WELL : WRONG;
     } else if (why.status == MCP_ERR_MEMORY && strstr(why.text, "memory")) {

@@ -1,8 +1,9 @@
-/* noise.c - noise that is correlated between neighbouring data points.
+/* correlated_noise.c - noise that is correlated between neighbouring data points.
  *
- * The error of a velocity change from position differences is a moving average of the sensor's noise: what is too much in one
- * change is missing in the next ones. Sums of changes are thus known far better than white noise of the same size would let
- * them be, and a GP that is told so learns more from the same data. R has ones on its diagonal and a few bands beside it. */
+ * The error of a velocity change from position differences is a moving average of the sensor's noise: what is
+ * too much in one change is missing in the next ones. Sums of changes are thus known far better than white
+ * noise of the same size would let them be, and a GP that is told so learns more from the same data. R has
+ * ones on its diagonal and a few bands beside it. */
 #include <math.h>
 #include <string.h>
 
@@ -40,7 +41,8 @@ double mcp_noise_trace(const mcp_gp *gp, const double *W, int ld)
     for (int i = 0; i < gp->n; i++) {
         const double *row = W + (size_t)i * (size_t)ld;
         sum += row[i];
-        for (int k = 1; k <= gp->band && i + k < gp->n; k++) sum += 2.0 * correlation(gp, i, i + k) * row[i + k];
+        for (int k = 1; k <= gp->band && i + k < gp->n; k++)
+            sum += 2.0 * correlation(gp, i, i + k) * row[i + k];
     }
     return sum;
 }
@@ -56,7 +58,8 @@ static int factor(const mcp_gp *gp)
             double v = correlation(gp, i, j);
             for (int q = k + 1; q <= b && i - q >= 0; q++) {
                 int back = q - k; /* L(i, i - q) L(j, i - q) */
-                if (back <= b) v -= gp->root[(size_t)i * row + (size_t)q] * gp->root[(size_t)j * row + (size_t)back];
+                if (back <= b)
+                    v -= gp->root[(size_t)i * row + (size_t)q] * gp->root[(size_t)j * row + (size_t)back];
             }
             if (k == 0) {
                 if (!(v > 1e-12)) return 0;
@@ -78,7 +81,8 @@ void mcp_noise_solve(const mcp_gp *gp, double *x)
         x[i] /= gp->root[(size_t)i * row];
     }
     for (int i = n - 1; i >= 0; i--) {
-        for (int k = 1; k <= b && i + k < n; k++) x[i] -= gp->root[(size_t)(i + k) * row + (size_t)k] * x[i + k];
+        for (int k = 1; k <= b && i + k < n; k++)
+            x[i] -= gp->root[(size_t)(i + k) * row + (size_t)k] * x[i + k];
         x[i] /= gp->root[(size_t)i * row];
     }
 }
@@ -86,14 +90,17 @@ void mcp_noise_solve(const mcp_gp *gp, double *x)
 mcp_status mcp_gp_noise_shape(mcp_gp *gp, int band, const double *lag, mcp_error *err)
 {
     size_t size = (size_t)gp->n * (size_t)(band + 1);
-    if (band < 0 || band >= gp->n) return mcp_fail(err, MCP_ERR_ARG, "gp: noise correlated over %d points; 0 to %d are possible", band, gp->n - 1);
+    if (band < 0 || band >= gp->n)
+        return mcp_fail(err, MCP_ERR_ARG, "gp: noise correlated over %d points; 0 to %d are possible", band,
+                        gp->n - 1);
     mcp_free(gp->lag);
     gp->lag  = NULL;
     gp->band = 0;
     mcp_posterior_free(gp->exact);
     gp->exact = NULL;
     if (band == 0) return MCP_OK;
-    if (!(gp->lag = mcp_calloc(2 * size, sizeof *gp->lag))) return mcp_fail(err, MCP_ERR_MEMORY, "gp: out of memory for the noise of %d points", gp->n);
+    if (!(gp->lag = mcp_calloc(2 * size, sizeof *gp->lag)))
+        return mcp_fail(err, MCP_ERR_MEMORY, "gp: out of memory for the noise of %d points", gp->n);
     memcpy(gp->lag, lag, size * sizeof *lag);
     gp->root = gp->lag + size;
     gp->band = band;
@@ -101,5 +108,6 @@ mcp_status mcp_gp_noise_shape(mcp_gp *gp, int band, const double *lag, mcp_error
     mcp_free(gp->lag);
     gp->lag  = NULL;
     gp->band = 0;
-    return mcp_fail(err, MCP_ERR_NUMERIC, "gp: the correlation of the noise is not positive definite; raise its white part");
+    return mcp_fail(err, MCP_ERR_NUMERIC,
+                    "gp: the correlation of the noise is not positive definite; raise its white part");
 }

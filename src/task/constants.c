@@ -1,4 +1,5 @@
-/* evaluate.c - numbers written as expressions of the constants: "2*pi/4096", "mp*L^2/3". The same compiler as everywhere. */
+/* constants.c - numbers written as expressions of the constants: "2*pi/4096", "mp*L^2/3". The same compiler
+ * as everywhere. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -26,7 +27,8 @@ static mcp_status run(mcp_reader *r, mcp_builder *b, mcp_where at, double *value
     if (st != MCP_OK) return st;
     if (mcp_program_params(p) || mcp_program_memory(p)) {
         mcp_program_free(p);
-        return mcp_fail_at(r->err, at, "found param, rbf, mlp or prev, expected a number that does not change");
+        return mcp_fail_at(r->err, at,
+                           "found param, rbf, mlp or prev, expected a number that does not change");
     }
     double *work = mcp_calloc(mcp_program_work(p) + 1, sizeof *work), none = 0.0;
     if (!work)
@@ -63,8 +65,9 @@ mcp_status mcp_evaluate_constants(mcp_reader *r)
     if (st == MCP_OK) st = run(r, b, t->constants.item[0].expr.at, value);
     for (int i = 0; i < t->constants.n && st == MCP_OK; i++)
         if (!isfinite(value[i]))
-            st = mcp_fail_at(r->err, t->constants.item[i].expr.at, "constants.%s: found %g, expected a finite number",
-                             t->constants.item[i].name, value[i]);
+            st = mcp_fail_at(r->err, t->constants.item[i].expr.at,
+                             "constants.%s: found %g, expected a finite number", t->constants.item[i].name,
+                             value[i]);
     mcp_builder_free(b);
     return st;
 }

@@ -1,5 +1,5 @@
-/* run.c - a run: its folder, its trials in order, read back as far as they are whole. */
-#include "learn/run.h"
+/* run_folder.c - a run: its folder, its trials in order, read back as far as they are whole. */
+#include "learn/run_folder.h"
 
 #include <limits.h>
 #include <math.h>
@@ -14,21 +14,37 @@
 
 static mcp_status no_memory(const mcp_run *r, mcp_error *err)
 {
-    return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory for the run", r && r->folder ? r->folder : "learn");
+    return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory for the run",
+                    r && r->folder ? r->folder : "learn");
 }
 
 /* items */
 
-mcp_status mcp_run_item_create(mcp_run_item **out, const mcp_run *r, int explored, int number, int make, mcp_error *err)
+mcp_status mcp_run_item_create(mcp_run_item **out, const mcp_run *r, int explored, int number, int make,
+                               mcp_error *err)
 {
     mcp_run_item *it = mcp_calloc(1, sizeof *it);
     mcp_status    st = MCP_OK;
     *out = NULL;
     if (!it) return no_memory(r, err);
     it->info = (mcp_learn_info){
-        .explored = explored, .number = number, .cost_first = NAN, .cost_last = NAN, .check_cosine = NAN, .forecast_cost = NAN,
-        .forecast_std = NAN, .forecast_success = NAN, .forecast_limit = NAN, .cost = NAN, .metric = NAN, .coverage = NAN,
-        .estimate_s = NAN, .model_s = NAN, .optimise_s = NAN, .forecast_s = NAN, .plant_s = NAN,
+        .explored = explored,
+        .number = number,
+        .cost_first = NAN,
+        .cost_last = NAN,
+        .check_cosine = NAN,
+        .forecast_cost = NAN,
+        .forecast_std = NAN,
+        .forecast_success = NAN,
+        .forecast_limit = NAN,
+        .cost = NAN,
+        .metric = NAN,
+        .coverage = NAN,
+        .estimate_s = NAN,
+        .model_s = NAN,
+        .optimise_s = NAN,
+        .forecast_s = NAN,
+        .plant_s = NAN,
     };
     if (r->folder) {
         it->folder = mcp_sprintf("%s/%s-%02d", r->folder, explored ? "explore" : "trial", number);
@@ -95,8 +111,8 @@ mcp_status mcp_run_model(mcp_fit **out, const mcp_run *r, int number, mcp_pool *
     mcp_status   st = hyper && trial && states ? MCP_OK : no_memory(r, err);
     *out = NULL;
     if (st == MCP_OK && (number < 1 || n > r->items))
-        st = mcp_fail(err, MCP_ERR_ARG, "%s: there is no model of trial %d; the run has %d policy trials", r->folder ? r->folder : "run",
-                      number, mcp_run_trials(r));
+        st = mcp_fail(err, MCP_ERR_ARG, "%s: there is no model of trial %d; the run has %d policy trials",
+                      r->folder ? r->folder : "run", number, mcp_run_trials(r));
     if (st == MCP_OK) st = mcp_load_hyper(r, number, hyper, err);
     for (int i = 0; st == MCP_OK && i < n; i++) {
         trial[i] = r->item[i]->trial;
@@ -133,9 +149,13 @@ mcp_status mcp_run_create(mcp_run **out, const mcp_task *task, const mcp_learn_s
     r->wanted = s->trials;
     r->folder = s->folder ? mcp_strdup(s->folder) : NULL;
     st = s->folder && !r->folder ? no_memory(NULL, err) : MCP_OK;
-    for (size_t n = r->folder ? strlen(r->folder) : 0; n > 1 && r->folder[n - 1] == '/'; n--) r->folder[n - 1] = '\0';
+    for (size_t n = r->folder ? strlen(r->folder) : 0; n > 1 && r->folder[n - 1] == '/'; n--)
+        r->folder[n - 1] = '\0';
     if (st == MCP_OK) {
-        r->algorithm = mcp_algorithm_find(s->algorithm ? s->algorithm : task->algorithm ? task->algorithm : "mc-pilco4pms", err);
+        r->algorithm = mcp_algorithm_find(s->algorithm      ? s->algorithm
+                                          : task->algorithm ? task->algorithm
+                                                            : "mc-pilco4pms",
+                                          err);
         if (!r->algorithm) st = MCP_ERR_ARG;
     }
     if (st == MCP_OK) st = mcp_system_create(&r->system, task, err);
@@ -173,8 +193,8 @@ static json_t *machine(void)
     mcp_machine    m;
     mcp_machine_info(&m);
     if (uname(&u)) memset(&u, 0, sizeof u);
-    return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s}", "system", u.sysname, "release", u.release, "processor", u.machine, "cores", m.cores,
-                     "isa", m.isa, "blas", m.blas);
+    return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s}", "system", u.sysname, "release", u.release, "processor",
+                     u.machine, "cores", m.cores, "isa", m.isa, "blas", m.blas);
 }
 
 static json_t *settings(const mcp_task *task)
@@ -208,7 +228,9 @@ mcp_status mcp_run_note(mcp_run *r, const char *status, mcp_error *err)
         json_object_set_new(root, "version", json_string(MCP_VERSION));
         json_object_set_new(root, "status", json_string(status));
         json_object_set_new(root, "task", mcp_json_text(r->task->name));
-        json_object_set_new(root, "task_file", r->notes ? json_incref(json_object_get(r->notes, "task_file")) : whole_path(r->task->file));
+        json_object_set_new(root, "task_file",
+                            r->notes ? json_incref(json_object_get(r->notes, "task_file"))
+                                     : whole_path(r->task->file));
         json_object_set_new(root, "seed", json_integer((json_int_t)r->seed));
         json_object_set_new(root, "algorithm", json_string(r->algorithm->name));
         json_object_set_new(root, "trials", json_integer(r->wanted));
@@ -226,7 +248,8 @@ mcp_status mcp_run_note(mcp_run *r, const char *status, mcp_error *err)
 
 /* reading back */
 
-/* Finished means: trial.csv is there. What a kill left out after it (states, result) is for the learner to make again. */
+/* Finished means: trial.csv is there. What a kill left out after it (states, result) is for the learner to
+ * make again. */
 static mcp_status load_item(mcp_run *r, int explored, int number, mcp_run_item **out, mcp_error *err)
 {
     mcp_run_item *it;
@@ -246,8 +269,8 @@ static mcp_status load_item(mcp_run *r, int explored, int number, mcp_run_item *
             mcp_fail(err, st, "%s", lost.text);
             goto done;
         } else if (!it->theta || !it->forecast) {
-            st = mcp_fail(err, MCP_ERR_IO, "%s: trial.csv is there but %s is missing; the folder is damaged", it->folder,
-                          it->theta ? "forecast.json" : "policy.json");
+            st = mcp_fail(err, MCP_ERR_IO, "%s: trial.csv is there but %s is missing; the folder is damaged",
+                          it->folder, it->theta ? "forecast.json" : "policy.json");
             goto done;
         }
     }
@@ -277,11 +300,13 @@ mcp_status mcp_run_load(mcp_run *r, mcp_error *err)
     return MCP_OK;
 }
 
-static mcp_status open_task(mcp_task **out, const char *folder, json_t *notes, const char **override, int count, mcp_error *err)
+static mcp_status open_task(mcp_task **out, const char *folder, json_t *notes, const char **override,
+                            int count, mcp_error *err)
 {
     char *path = mcp_sprintf("%s/task.yaml", folder), *text = NULL;
     const char *name = mcp_json_get_text(notes, "task_file", NULL);
-    mcp_status  st = path ? mcp_file_read(path, &text, NULL, err) : mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory", folder);
+    mcp_status st = path ? mcp_file_read(path, &text, NULL, err)
+                         : mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory", folder);
     if (st == MCP_OK) st = mcp_task_parse(out, name && *name ? name : path, text, override, count, err);
     mcp_free(text);
     mcp_free(path);
@@ -301,13 +326,15 @@ mcp_status mcp_run_open(mcp_run **out, const char *folder, mcp_error *trouble, m
     char *path = mcp_sprintf("%s/run.json", folder);
     if (!path) return no_memory(NULL, err);
     if (!mcp_file_exists(path)) {
-        st = mcp_fail(err, MCP_ERR_IO, "%s: this is not a run folder (it has no run.json); mcpilco learn makes them", folder);
+        st = mcp_fail(err, MCP_ERR_IO,
+                      "%s: this is not a run folder (it has no run.json); mcpilco learn makes them", folder);
         goto done;
     }
     if ((st = mcp_json_read(&notes, path, err)) != MCP_OK) goto done;
     const json_t *list = json_object_get(notes, "overrides");
     for (size_t i = 0; i < json_array_size(list) && count < MCP_MAX_LIST; i++)
-        if (json_is_string(json_array_get(list, i))) override[count++] = json_string_value(json_array_get(list, i));
+        if (json_is_string(json_array_get(list, i)))
+            override[count++] = json_string_value(json_array_get(list, i));
     if ((st = open_task(&task, folder, notes, override, count, err)) != MCP_OK) goto done;
 
     mcp_learn_settings s;
