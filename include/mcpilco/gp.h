@@ -58,8 +58,8 @@ MCP_API void        mcp_kernel_free(mcp_kernel *k);
 
 typedef struct {
     double noise_floor; /* smallest noise standard deviation, in target units; 0 = 1e-3 of the targets' rms */
-    double
-        lengthscale_floor; /* smallest length-scale in standard deviations of its feature; 0 = 1e-2 of one */
+    /* smallest length-scale in standard deviations of its feature; 0 = 1e-2 of one */
+    double lengthscale_floor;
     double noise_start; /* where the noise standard deviation starts; 0 = a tenth of the targets' rms */
     int      fix_lambda;        /* 1: lambda of every se, matern, rq and periodic stays 1 */
     int from_present; /* 1: the first start is the present hyper-parameters, not the data-driven ones */

@@ -22,8 +22,8 @@ typedef struct {
     int                warm;            /* 1: theta holds the policy of the trial before */
     int                incumbent_works; /* and that policy succeeded on the plant        */
     mcp_pool          *pool;
-    mcp_progress_fn
-        *progress; /* may be NULL; non-zero from it means: stop, return MCP_OK with outcome MCP_INTERRUPTED */
+    /* may be NULL; non-zero from it means: stop, return MCP_OK with outcome MCP_INTERRUPTED */
+    mcp_progress_fn *progress;
     void              *progress_context;
 } mcp_algorithm_input;
 

@@ -31,11 +31,11 @@ typedef struct {
      * in particles as noise of std quantum/sqrt(12) added to the sensor's, in the plant as rounding. */
     mcp_program *sensor;       /* in x[nx], e[ny]       out y[ny]      memory: delay lines            */
     mcp_program *controller;   /* in y[ny]              out u[nu], z[nx]                              */
-    mcp_program
-        *policy_true; /* in x[nx]              out u[nu], z[nx] = x: MC-PILCO's particles; same theta */
+    /* in x[nx]              out u[nu], z[nx] = x: MC-PILCO's particles; same theta */
+    mcp_program *policy_true;
     mcp_program *actuator;     /* in u[nu]              out u applied[nu]; memory: delay lines        */
-    mcp_program
-        *features; /* in x[nx], u[nu]       out f[nf] (features, then pi basis functions), prior mean[ngp] */
+    /* in x[nx], u[nu]       out f[nf] (features, then pi basis functions), prior mean[ngp] */
+    mcp_program *features;
     mcp_program *integrate;    /* in x[nx], u[nu], d[ngp]  out x'[nx]                                 */
     mcp_program *cost;         /* in x[nx], u[nu]       out c, metric (= c when the task has none)    */
     mcp_program *events;       /* in x[nx], u[nu]       out success, limit_1 .. limit_n (0 or 1)      */

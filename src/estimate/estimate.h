@@ -12,9 +12,9 @@ typedef struct {
     int     first, count;  /* samples first .. first+count-1 of the trial have an estimate */
     int     nx;
     double *state;         /* [count][nx] */
-    double
-        *change_std; /* [ngp] standard deviation of the error in each GP's target that the smoother itself
-                        expects (from the sensor noise); the GP noise floor is derived from it. 0 = unknown */
+    /* [ngp] standard deviation of the error in each GP's target that the smoother itself expects (from the
+     * sensor noise); the GP noise floor is derived from it. 0 = unknown */
+    double *change_std;
     double *lag; /* [ngp][MCP_NOISE_BAND + 1] correlation of that error with the one k samples later; lag 0 is
                     1 */
     int     refined;       /* 1: velocities are those at the samples, see mcp_refine_states */

@@ -12,8 +12,8 @@ typedef struct {
     double *rest;     /* n: K_ii - (L L')_ii; -1 for the points kept */
     double  largest;  /* largest prior variance at the data          */
     double  residual; /* largest of rest                             */
-    double
-        *mean; /* n: what the points kept leave of a function given by its values at the data, NULL = none */
+    /* n: what the points kept leave of a function given by its values at the data, NULL = none */
+    double *mean;
 } mcp_inducing;
 
 /* No points yet; m_max = 0 means n. Free with mcp_inducing_free, also after failure. */

@@ -21,9 +21,9 @@ typedef enum { MCP_POSTERIOR_EXACT = 0, MCP_POSTERIOR_SPARSE, MCP_POSTERIOR_SUBS
 
 typedef struct {
     mcp_posterior_type type;
-    double
-        tolerance; /* SPARSE, SUBSET: points are added until the prior variance that they leave unexplained at
-                      every data point is at most this fraction of the noise variance; 0 = all that matter */
+    /* SPARSE, SUBSET: points are added until the prior variance that they leave unexplained at every data
+     * point is at most this fraction of the noise variance; 0 = all that matter */
+    double tolerance;
     int                points_max; /* SPARSE, SUBSET: most points kept; 0 = no limit */
     double accuracy; /* SPARSE: more points are added until the mean at the data differs from the exact one by
                         at most this fraction of the noise standard deviation, and the standard deviation by

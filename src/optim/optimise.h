@@ -19,8 +19,8 @@ typedef int mcp_progress_fn(void *context, const mcp_progress *p); /* non-zero: 
 typedef struct {
     mcp_outcome outcome;
     int    steps, restarts;
-    double
-        score_last; /* of the returned policy, by which policies are compared: J with the failures counted */
+    /* of the returned policy, by which policies are compared: J with the failures counted */
+    double score_last;
     double cost_first, cost_last; /* on the fixed noise set: of the start and of the returned policy */
     double check_cosine;          /* sparse posterior against exact, NaN if not checked */
     double tolerance;             /* of the sparse posterior in use after the check, 0 = exact */
@@ -40,8 +40,8 @@ typedef struct {
     uint32_t          trial;       /* policy trial, from 1 */
     int               true_state;  /* MC-PILCO */
     int               incumbent_works; /* the policy in theta succeeded on the plant */
-    const double
-        *visited; /* [visits][nx] states the plant went through, to scale a fresh policy; may be NULL */
+    /* [visits][nx] states the plant went through, to scale a fresh policy; may be NULL */
+    const double *visited;
     int               visits;
     mcp_progress_fn  *progress; void *progress_context;
 } mcp_optimise_request;

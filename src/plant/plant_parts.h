@@ -27,8 +27,8 @@ struct mcp_plant {
     mcp_plant_ops     ops;
     void             *context;
     mcp_runner        controller, actuator, events, integrate;
-    mcp_program
-        *safe; /* safe input as an expression of the observed state and the last input; NULL: zero or hold */
+    /* safe input as an expression of the observed state and the last input; NULL: zero or hold */
+    mcp_program *safe;
     mcp_runner        safe_runner;
     int               hold;
     double           *theta0;  /* parameters while exploring: the observer does not use them */

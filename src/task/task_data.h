@@ -136,9 +136,9 @@ typedef struct {
     mcp_plant_type type;
     mcp_expr_list  let, ode;  /* ODE: helper definitions; derivative of each state, by state name */
     double         tolerance; /* ODE: relative and absolute tolerance of the integrator */
-    mcp_expr_list
-        hidden; /* ODE: states only the plant has (motor lag, flexible joint): name -> start, an expression of
-                         the start state; their derivatives are in ode under the same names */
+    /* ODE: states only the plant has (motor lag, flexible joint): name -> start, an expression of the start
+     * state; their derivatives are in ode under the same names */
+    mcp_expr_list hidden;
     mcp_expr_list after;  /* ODE: optional: state reset after each sample, by state name (clamps) */
     char         *model;  /* MUJOCO: XML file, relative to the task file */
     mcp_named_expr *map;
