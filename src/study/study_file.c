@@ -166,12 +166,29 @@ static mcp_status read_seeds(reader *r, const mcp_yaml *root)
     return MCP_OK;
 }
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
 static mcp_status read_study(reader *r, const mcp_yaml *root)
 {
     static const char *const known[] = {"name",  "about",  "task",         "trials", "seeds",   "evaluate",
                                         "final", "robust", "until_robust", "set",    "variants"};
     mcp_study               *s = r->s;
     mcp_status               st;
+    if (!root)
+        return mcp_fail(r->err, MCP_ERR_TASK,
+                        "%s: the file is empty or has only comments; a study needs at least task: and "
+                        "variants:",
+                        s->file);
+    const mcp_yaml *state = root->kind == MCP_YAML_MAP ? mcp_yaml_find(root, "state") : NULL;
+    if (state && !mcp_yaml_find(root, "variants"))
+        return mcp_fail_at(r->err, state->key_at,
+                           "this is a task file; a study is a file of its own that names it (task: %s) and "
+                           "lists variants:, or learn it once by mcpilco learn",
+                           base_name(s->file));
     if ((st = check_keys(r, root, known, 11)) != MCP_OK) return st;
     if ((st = text(r, root, "name", &s->name)) != MCP_OK ||
         (st = text(r, root, "about", &s->about)) != MCP_OK)

@@ -74,6 +74,9 @@ grep -q 'a: 2 of 2 seeds finished' broken.txt || fail "the other variant was not
 
 # mistakes in the file
 wrong() { printf '%s\n' "$1" > w.yaml; "$MCPILCO" study w.yaml 2> w.err && fail "taken: $1"; grep -q "$2" w.err || { cat w.err; fail "expected: $2"; }; }
+wrong '' 'empty'
+wrong '# nothing but words' 'only comments'
+wrong "$(cat "$SOURCE/tasks/pendulum.yaml")" 'this is a task file.*mcpilco learn'
 wrong 'name: x' 'variants'
 wrong 'varants: {a: {}}' 'variants'
 wrong 'variants: {a: {}}' 'has no task'
