@@ -6,6 +6,7 @@
 #include "control/system.h"
 #include "mcpilco/task.h"
 #include "optim/optimise.h"
+#include "optim/policy_init.h"
 
 typedef struct {
     int    data, particles, horizon, basis, threads, sparse, single, repeats, block, json;

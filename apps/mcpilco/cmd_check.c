@@ -11,6 +11,7 @@
 #include "math/rng.h"
 #include "model/posterior.h"
 #include "optim/optimise.h"
+#include "optim/policy_init.h"
 #include "options.h"
 #include "rollout/rollout.h"
 #include "term.h"

@@ -2,35 +2,9 @@
 #ifndef MCP_FORECAST_H
 #define MCP_FORECAST_H
 
-#include "math/pool.h"
-#include "mcpilco/gp.h"
-#include "plant/plant_handle.h"
+#include "optim/particles.h"
 
 enum { MCP_WINDOWS = 4 }; /* horizons of the coverage: quarters of the trial */
-
-/* Particles under a model and a policy, with fresh noise. */
-typedef struct {
-    int     count, samples, nx, nu; /* samples = T+1 */
-    double *states;                 /* [sample][particle][nx] */
-    double *observed;               /* [sample][particle][nx] */
-    double *inputs;                 /* [sample][particle][nu] */
-    double *cost;                   /* [particle] cumulative  */
-    double  cost_mean, cost_std;
-} mcp_particles;
-
-typedef struct {
-    int      count;
-    int      true_state; /* MC-PILCO's own view */
-    int      data;       /* GP pairs behind the model: few enough, and the posterior is exact */
-    uint64_t seed;
-    uint32_t trial, set; /* set: 0 forecasts, 1 .. other independent sets */
-} mcp_particle_settings;
-mcp_status mcp_particles_run(mcp_particles **out, const mcp_system *s, mcp_gp *const *gp, const double *theta,
-                             const mcp_particle_settings *p, mcp_pool *pool, mcp_error *err);
-void       mcp_particles_free(mcp_particles *p);
-/* Scores every particle as if it were a trial: success, limit hit, metric; each [count] or NULL. */
-mcp_status mcp_particles_score(const mcp_particles *p, const mcp_system *s, int *success, int *limit,
-                               double *metric, mcp_error *err);
 
 typedef struct {
     int     samples, nx;

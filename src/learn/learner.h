@@ -1,4 +1,4 @@
-/* learner.h - the inside of a learner, for the loop and for verbs that take a trial from elsewhere. */
+/* learner.h - the inside of a learner, for the method and for verbs that take a trial from elsewhere. */
 #ifndef MCP_LEARNER_H
 #define MCP_LEARNER_H
 
@@ -25,5 +25,7 @@ struct mcp_learner {
  * mcp_learner_trial does after the plant; verbs that bring recorded data fill l->next->trial after
  * mcp_learner_prepare. */
 mcp_status mcp_learner_accept(mcp_learner *l, mcp_learn_info *info, mcp_error *err);
+/* What happened in a recorded trial: cost, success, and how much of it was inside the particles' bands. */
+mcp_status mcp_learner_judge(mcp_learner *l, mcp_run_item *it, mcp_error *err);
 
 #endif

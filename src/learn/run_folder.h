@@ -12,7 +12,7 @@
 #define MCP_RUN_FOLDER_H
 
 #include "io/json.h"
-#include "learn/algorithm.h"
+#include "learn/algorithm_list.h"
 #include "learn/fit.h"
 #include "learn/forecast.h"
 #include "mcpilco/learn.h"

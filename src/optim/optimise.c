@@ -19,6 +19,7 @@
 #include "math/arena.h"
 #include "optim/adam.h"
 #include "optim/check.h"
+#include "optim/policy_init.h"
 #include "optim/rules.h"
 #include "optim/success.h"
 

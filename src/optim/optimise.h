@@ -2,35 +2,8 @@
 #ifndef MCP_OPTIMISE_H
 #define MCP_OPTIMISE_H
 
+#include "algorithm/algorithm.h"
 #include "rollout/rollout.h"
-
-typedef enum { MCP_CONVERGED = 0, MCP_STEPS_MAX, MCP_KEPT_INCUMBENT, MCP_INTERRUPTED } mcp_outcome;
-
-typedef struct {
-    int    step, steps_max;
-    double cost, cost_std;       /* of this step's particles */
-    double best;                 /* best cost on the fixed noise set, NaN before the first evaluation */
-    double step_size, dropout, gradient_norm;
-    int    event;                /* 0 none, 1 rate lowered, 2 restart after NaN, 3 new candidate */
-    double seconds;
-} mcp_progress;
-typedef int mcp_progress_fn(void *context, const mcp_progress *p); /* non-zero: stop now */
-
-typedef struct {
-    mcp_outcome outcome;
-    int    steps, restarts;
-    /* of the returned policy, by which policies are compared: J with the failures counted */
-    double score_last;
-    double cost_first, cost_last; /* on the fixed noise set: of the start and of the returned policy */
-    double check_cosine;          /* sparse posterior against exact, NaN if not checked */
-    double tolerance;             /* of the sparse posterior in use after the check, 0 = exact */
-    int    points;                /* most points of any GP's posterior in use */
-    int resampled; /* steps whose particles were drawn again after a NaN; restarts: fresh policies after ten
-                      of them */
-    double seconds;
-    double *history;              /* [steps] cost of every step; mcp_free it */
-    double *rate_history;         /* [steps] learning rate */
-} mcp_optimise_info;
 
 typedef struct {
     const mcp_system *system;
@@ -52,9 +25,5 @@ typedef struct {
  * is the best so far. */
 mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *theta,
                                mcp_optimise_info *info, mcp_error *err);
-/* A fresh policy: rbf centres and lengths in the ranges of `visited`, weights in units of the input limits.
- * The same (seed, trial, draw) gives the same numbers. */
-mcp_status mcp_policy_draw(const mcp_system *s, const double *visited, int visits, uint64_t seed,
-                           uint32_t trial, uint32_t draw, double *theta, mcp_error *err);
 
 #endif

@@ -7,13 +7,14 @@
  * and weights such that one full basis function asks for up to half of the input limit: the gain from a
  * network's output to the input is measured, so `10*tanh(rbf(...)/10)` and `10*tanh(rbf(...))` start alike.
  */
+#include "optim/policy_init.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "math/arena.h"
 #include "math/rng.h"
-#include "optim/optimise.h"
 
 enum { PROBES = 256, FEW = PROBES / 4, FEATURES_MAX = 256 };
 

@@ -1,6 +1,6 @@
 /* labels: slow */
 /* test_cmaes.c - evaluations to a target against other implementations' figures; invariances; noise. */
-#include "optim/cmaes.h"
+#include "baseline/blackdrops/cmaes.h"
 
 #include <stdint.h>
 

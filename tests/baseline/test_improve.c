@@ -2,7 +2,10 @@
  * answer every failing allocation, and they are pure functions of their input. */
 #include "baseline/blackdrops/blackdrops.h"
 #include "baseline/pilco/pilco.h"
-#include "learn/algorithm.h"
+#include "learn/algorithm_list.h"
+#include "model/posterior.h"
+#include "optim/policy_init.h"
+#include "rollout/rollout.h"
 #include "learn/fit.h"
 #include "math/arena.h"
 #include "plant/plant_handle.h"

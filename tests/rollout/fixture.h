@@ -7,6 +7,7 @@
 #include "math/arena.h"
 #include "math/rng.h"
 #include "optim/optimise.h"
+#include "optim/policy_init.h"
 #include "rollout/rollout.h"
 #include "test.h"
 

@@ -14,9 +14,11 @@
 #include <string.h>
 #include <time.h>
 
+#include "baseline/blackdrops/cmaes.h"
 #include "math/arena.h"
 #include "math/rng.h"
-#include "optim/cmaes.h"
+#include "optim/policy_init.h"
+#include "rollout/rollout.h"
 
 enum {
     JUDGE_SETS = 10, /* sets of noise by which policies of different generations are compared */

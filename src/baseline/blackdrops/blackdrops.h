@@ -3,7 +3,7 @@
 #ifndef MCP_BLACKDROPS_H
 #define MCP_BLACKDROPS_H
 
-#include "baseline/algorithm.h"
+#include "algorithm/algorithm.h"
 
 mcp_status mcp_blackdrops_check(const mcp_system *s, mcp_error *err);
 mcp_status mcp_blackdrops_improve(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info,

@@ -13,6 +13,8 @@
 #include "baseline/pilco/targets.h"
 #include "math/arena.h"
 #include "math/rng.h"
+#include "model/posterior.h"
+#include "optim/policy_init.h"
 
 enum {
     EVALUATIONS = 20, /* of one line search                          */

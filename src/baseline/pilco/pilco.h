@@ -2,7 +2,7 @@
 #ifndef MCP_PILCO_H
 #define MCP_PILCO_H
 
-#include "baseline/algorithm.h"
+#include "algorithm/algorithm.h"
 
 mcp_status mcp_pilco_check(const mcp_system *s, mcp_error *err);
 mcp_status mcp_pilco_improve(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info,

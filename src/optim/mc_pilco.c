@@ -1,14 +1,13 @@
-/* algorithm.c - the list of algorithms, and the two that are this library's own: particles through the step
- * program. */
-#include "learn/algorithm.h"
+/* mc_pilco.c - MC-PILCO and MC-PILCO4PMS: the policy of the trial before, optimised on particles; and a fresh
+ * policy beside it where that one is expected to fail. */
+#include "optim/mc_pilco.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "baseline/blackdrops/blackdrops.h"
-#include "baseline/pilco/pilco.h"
-#include "learn/forecast.h"
 #include "math/arena.h"
+#include "optim/optimise.h"
+#include "optim/particles.h"
 
 /* Share of fresh particles that succeed with this policy. */
 static mcp_status expected_success(const mcp_algorithm_input *in, int true_state, const double *theta,
@@ -105,39 +104,14 @@ static mcp_status particles(const mcp_algorithm_input *in, int true_state, doubl
     return second_try(&q, theta, info, err);
 }
 
-static mcp_status mc_pilco4pms(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info,
-                               mcp_error *err)
+mcp_status mcp_mc_pilco4pms_improve(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info,
+                                    mcp_error *err)
 {
     return particles(in, 0, theta, info, err);
 }
 
-static mcp_status mc_pilco(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info,
-                           mcp_error *err)
+mcp_status mcp_mc_pilco_improve(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info,
+                                mcp_error *err)
 {
     return particles(in, 1, theta, info, err);
-}
-
-static const mcp_algorithm algorithms[] = {
-    {"mc-pilco4pms", "particles with the sensor and the observer inside (default)", 0, 0, NULL, mc_pilco4pms},
-    {"mc-pilco", "particles that show the policy their true state", 1, 0, NULL, mc_pilco},
-    {"pilco", "analytic moment matching of a Gaussian state", 0, 1, mcp_pilco_check, mcp_pilco_improve},
-    {"black-drops", "CMA-ES on the cost of sampled rollouts", 1, 1, mcp_blackdrops_check,
-     mcp_blackdrops_improve},
-};
-
-const mcp_algorithm *mcp_algorithm_find(const char *name, mcp_error *err)
-{
-    char   list[256] = "";
-    size_t used = 0;
-    for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++) {
-        const char *have = algorithms[i].name;
-        size_t      n = strlen(have);
-        if (!strcmp(have, name)) return &algorithms[i];
-        if (used + n + 3 < sizeof list) {
-            if (used) memcpy(list + used, ", ", 2), used += 2;
-            memcpy(list + used, have, n + 1), used += n;
-        }
-    }
-    mcp_fail(err, MCP_ERR_ARG, "there is no algorithm \"%s\"; there are %s", name, list);
-    return NULL;
 }

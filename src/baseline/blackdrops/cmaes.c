@@ -11,7 +11,7 @@
  * Restarts grow the population (Auger and Hansen, CEC 2005). Noise handling: second evaluations and the
  * change of ranks they cause (Hansen, Niederberger, Guzzella, Koumoutsakos, IEEE Trans. Evolutionary
  * Computation 13(1), 2009, algorithm 3). */
-#include "optim/cmaes.h"
+#include "baseline/blackdrops/cmaes.h"
 
 #include <float.h>
 #include <math.h>

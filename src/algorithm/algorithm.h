@@ -1,12 +1,40 @@
 /* algorithm.h - what every algorithm gets and gives: the data of all trials so far in, the next policy out.
- * mc-pilco4pms, mc-pilco, pilco and black-drops differ in nothing else; learn/algorithm.c has the list of
- * them. */
+ * mc-pilco4pms, mc-pilco, pilco and black-drops differ in nothing else; learn/algorithm_list.c has the list
+ * of them. */
 #ifndef MCP_ALGORITHM_H
 #define MCP_ALGORITHM_H
 
 #include "estimate/estimate.h"
 #include "math/pool.h"
-#include "optim/optimise.h"
+#include "mcpilco/gp.h"
+
+typedef enum { MCP_CONVERGED = 0, MCP_STEPS_MAX, MCP_KEPT_INCUMBENT, MCP_INTERRUPTED } mcp_outcome;
+
+typedef struct {
+    int    step, steps_max;
+    double cost, cost_std;       /* of this step's particles */
+    double best;                 /* best cost on the fixed noise set, NaN before the first evaluation */
+    double step_size, dropout, gradient_norm;
+    int    event;                /* 0 none, 1 rate lowered, 2 restart after NaN, 3 new candidate */
+    double seconds;
+} mcp_progress;
+typedef int mcp_progress_fn(void *context, const mcp_progress *p); /* non-zero: stop now */
+
+typedef struct {
+    mcp_outcome outcome;
+    int    steps, restarts;
+    /* of the returned policy, by which policies are compared: J with the failures counted */
+    double score_last;
+    double cost_first, cost_last; /* on the fixed noise set: of the start and of the returned policy */
+    double check_cosine;          /* sparse posterior against exact, NaN if not checked */
+    double tolerance;             /* of the sparse posterior in use after the check, 0 = exact */
+    int    points;                /* most points of any GP's posterior in use */
+    int resampled; /* steps whose particles were drawn again after a NaN; restarts: fresh policies after ten
+                      of them */
+    double seconds;
+    double *history;              /* [steps] cost of every step; mcp_free it */
+    double *rate_history;         /* [steps] learning rate */
+} mcp_optimise_info;
 
 typedef struct {
     const mcp_system  *system;

@@ -1,0 +1,155 @@
+/* learner.c - creating a learner, resuming a run, and looking up what was learned. The method is in learn.c. */
+#include "learn/learner.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "math/arena.h"
+
+const char *mcp_phase_name(mcp_phase p)
+{
+    static const char *const names[] = {"explore", "estimate", "model", "optimise", "forecast", "trial"};
+    return p <= MCP_PHASE_TRIAL ? names[p] : "?";
+}
+
+void mcp_learn_settings_default(mcp_learn_settings *s)
+{
+    *s = (mcp_learn_settings){.seed = 1, .trials = 5, .particles_kept = 100, .risk = 1.0};
+}
+
+/* Whoever resumes must mean the same run: same task text, overrides, seed and algorithm. */
+static mcp_status same_run(const mcp_run *r, const mcp_run *old, mcp_error *err)
+{
+    const char *where = r->folder;
+    if (strcmp(old->task->source, r->task->source))
+        return mcp_fail(
+            err, MCP_ERR_ARG,
+            "%s: the task file is not the one this run was begun with (its copy is task.yaml there); "
+            "resume with that one, or begin a new run with --out",
+            where);
+    if (old->seed != r->seed)
+        return mcp_fail(
+            err, MCP_ERR_ARG,
+            "%s: this run was begun with seed %llu, not %llu; give that seed, or begin a new run with --out",
+            where, (unsigned long long)old->seed, (unsigned long long)r->seed);
+    if (old->algorithm != r->algorithm)
+        return mcp_fail(
+            err, MCP_ERR_ARG,
+            "%s: this run was begun with algorithm %s, not %s; give that one, or begin a new run with --out",
+            where, old->algorithm->name, r->algorithm->name);
+    int same = old->overrides == r->overrides;
+    for (int i = 0; same && i < r->overrides; i++) same = !strcmp(old->override[i], r->override[i]);
+    if (!same)
+        return mcp_fail(
+            err, MCP_ERR_ARG,
+            "%s: this run was begun with other --set values; give those that run.json there lists, or begin "
+            "a new run with --out",
+            where);
+    return MCP_OK;
+}
+
+static mcp_status resume(mcp_learner *l, mcp_error *err)
+{
+    mcp_run   *old = NULL, *r = l->run;
+    mcp_status st = mcp_run_open(&old, r->folder, NULL, err);
+    if (st == MCP_OK && (st = same_run(r, old, err)) == MCP_OK) st = mcp_run_load(r, err);
+    if (st == MCP_OK) r->notes = json_incref(old->notes);
+    mcp_run_free(old);
+    for (int i = 0; st == MCP_OK && i < r->items; i++) {
+        mcp_run_item *it = r->item[i];
+        it->info.restored = 1;
+        if (isnan(it->info.cost)) { /* killed between trial.csv and result.json */
+            if ((st = mcp_store_states(r, it, err)) == MCP_OK) st = mcp_learner_judge(l, it, err);
+        }
+    }
+    return st;
+}
+
+static mcp_status open_folder(mcp_learner *l, mcp_error *err)
+{
+    mcp_run   *r = l->run;
+    mcp_status st;
+    if ((st = mcp_folder_make(r->folder, err)) != MCP_OK) return st;
+    if ((st = mcp_lock_take(&l->lock, r->folder, err)) != MCP_OK) return st;
+    char *path = mcp_sprintf("%s/run.json", r->folder);
+    if (!path) return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory", r->folder);
+    int there = mcp_file_exists(path);
+    mcp_free(path);
+    if (there && !l->settings.resume)
+        return mcp_fail(
+            err, MCP_ERR_ARG,
+            "%s: there is a run in this folder already; go on with it by --resume, or name another "
+            "folder by --out",
+            r->folder);
+    if (there && (st = resume(l, err)) != MCP_OK) return st;
+    return mcp_run_note(r, "running", err);
+}
+
+mcp_status mcp_learner_create(mcp_learner **out, const mcp_task *task, const mcp_learn_settings *s,
+                              mcp_error *err)
+{
+    mcp_status   st;
+    mcp_learner *l = mcp_calloc(1, sizeof *l);
+    *out = NULL;
+    if (!l) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the learner");
+    l->settings = *s;
+    if ((st = mcp_run_create(&l->run, task, s, err)) != MCP_OK) goto failed;
+    if ((st = mcp_pool_create(&l->pool, s->threads, err)) != MCP_OK) goto failed;
+    if (s->folder && (st = open_folder(l, err)) != MCP_OK) goto failed;
+    l->settings.folder = NULL; /* the run has its own copies */
+    l->settings.algorithm = NULL;
+    l->settings.overrides = NULL;
+    *out = l;
+    return MCP_OK;
+failed:
+    mcp_learner_free(l);
+    return st;
+}
+
+void mcp_learner_free(mcp_learner *l)
+{
+    if (!l) return;
+    mcp_plant_close(l->plant);
+    mcp_run_item_free(l->next);
+    mcp_fit_free(l->fit);
+    mcp_free(l->trials);
+    mcp_free(l->states);
+    mcp_run_free(l->run);
+    mcp_pool_free(l->pool);
+    mcp_lock_free(l->lock);
+    mcp_free(l);
+}
+
+mcp_status mcp_learner_close(mcp_learner *l, const char *status, mcp_error *err)
+{
+    return mcp_run_note(l->run, status, err);
+}
+
+int mcp_learner_explored(const mcp_learner *l)
+{
+    return l->run->explored;
+}
+
+int mcp_learner_explorations(const mcp_learner *l)
+{
+    return l->run->task->explore.trials;
+}
+
+int mcp_learner_trials(const mcp_learner *l)
+{
+    return mcp_run_trials(l->run);
+}
+
+int mcp_learner_info(const mcp_learner *l, int i, mcp_learn_info *info)
+{
+    if (i < 0 || i >= l->run->items) return 0;
+    *info = l->run->item[i]->info;
+    return 1;
+}
+
+const double *mcp_learner_policy(const mcp_learner *l, int *count)
+{
+    mcp_run_item *last = mcp_run_trial(l->run, mcp_run_trials(l->run));
+    if (count) *count = last ? l->run->params : 0;
+    return last ? last->theta : NULL;
+}

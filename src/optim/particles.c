@@ -1,0 +1,138 @@
+/* particles.c - particles outside the optimisation: for forecasts, for judging a policy, for evaluations on the
+ * model.
+ *
+ * The noise is its own, never the optimiser's: a forecast on the noise the policy was chosen by would flatter
+ * it. */
+#include "optim/particles.h"
+
+#include <string.h>
+
+#include "math/arena.h"
+#include "plant/plant_handle.h"
+#include "rollout/rollout.h"
+
+enum {
+    EXACT_MAX = 512,       /* GP data up to which forecasts use the exact posterior */
+    FORECAST_STEP = 1 << 24 /* streams far from any optimisation step               */
+};
+
+/* posteriors */
+
+static void posteriors_free(int n, mcp_posterior **p)
+{
+    for (int i = 0; p && i < n; i++) mcp_posterior_free(p[i]);
+    mcp_free(p);
+}
+
+static mcp_status posteriors_make(mcp_posterior ***out, const mcp_system *s, mcp_gp *const *gp, int data,
+                                  mcp_error *err)
+{
+    const mcp_model_settings *m = &s->task->model;
+    mcp_posterior_settings q = {.type = (mcp_posterior_type)m->posterior,
+                                .tolerance = m->tolerance,
+                                .points_max = m->points_max};
+    if (data <= EXACT_MAX) q.type = MCP_POSTERIOR_EXACT;
+    mcp_posterior **p = mcp_calloc((size_t)s->ngp + 1, sizeof *p);
+    mcp_status st = p ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d posteriors", s->ngp);
+    for (int i = 0; st == MCP_OK && i < s->ngp; i++)
+        st = mcp_posterior_create(&p[i], gp[i], &q, mcp_isa_level(), NULL, err);
+    if (st != MCP_OK) {
+        posteriors_free(s->ngp, p);
+        p = NULL;
+    }
+    *out = p;
+    return st;
+}
+
+/* particles */
+
+static mcp_status particles_alloc(mcp_particles **out, const mcp_system *s, int count, mcp_error *err)
+{
+    mcp_particles *p = NULL;
+    size_t         n = (size_t)(s->steps + 1) * (size_t)count;
+    void          *block;
+    for (int pass = 0; pass < 2; pass++) {
+        mcp_arena      a = {.base = pass ? (char *)p : NULL};
+        mcp_particles *q = mcp_arena_bytes(&a, sizeof *q);
+        double *x = mcp_arena_doubles(&a, n * (size_t)s->nx), *z = mcp_arena_doubles(&a, n * (size_t)s->nx);
+        double *u = mcp_arena_doubles(&a, n * (size_t)s->nu), *c = mcp_arena_doubles(&a, (size_t)count);
+        if (pass == 0) {
+            mcp_status st = mcp_block_alloc(&block, a.used, err);
+            if (st != MCP_OK) return st;
+            p = block;
+        } else {
+            *q = (mcp_particles){.count = count, .samples = s->steps + 1, .nx = s->nx, .nu = s->nu,
+                                 .states = x, .observed = z, .inputs = u, .cost = c};
+        }
+    }
+    *out = p;
+    return MCP_OK;
+}
+
+void mcp_particles_free(mcp_particles *p)
+{
+    mcp_block_free(p);
+}
+
+mcp_status mcp_particles_run(mcp_particles **out, const mcp_system *s, mcp_gp *const *gp, const double *theta,
+                             const mcp_particle_settings *q, mcp_pool *pool, mcp_error *err)
+{
+    mcp_posterior **posterior = NULL;
+    mcp_rollout    *rollout = NULL;
+    mcp_particles  *p = NULL;
+    mcp_status      st;
+    *out = NULL;
+
+    mcp_rollout_settings r = {.particles = q->count,
+                              .steps = s->steps,
+                              .true_state = q->true_state,
+                              .noisy = s->task->model.noisy};
+    mcp_stream_noise stream = {.system = s,
+                               .seed = q->seed,
+                               .trial = q->trial,
+                               .step = FORECAST_STEP + q->set};
+    mcp_noise            noise = mcp_noise_from_stream(&stream);
+    if ((st = posteriors_make(&posterior, s, gp, q->data, err)) != MCP_OK) goto done;
+    if ((st = mcp_rollout_create(&rollout, s, posterior, &r, pool, err)) != MCP_OK) goto done;
+    if ((st = particles_alloc(&p, s, q->count, err)) != MCP_OK) goto done;
+    mcp_rollout_result result = {.states = p->states,
+                                 .observed = p->observed,
+                                 .inputs = p->inputs,
+                                 .particle_cost = p->cost};
+    if ((st = mcp_rollout_run(rollout, theta, 0.0, &noise, &result, err)) != MCP_OK) goto done;
+    p->cost_mean = result.J;
+    p->cost_std = result.J_std;
+done:
+    if (st == MCP_OK) *out = p;
+    else mcp_particles_free(p);
+    mcp_rollout_free(rollout);
+    posteriors_free(s->ngp, posterior);
+    return st;
+}
+
+mcp_status mcp_particles_score(const mcp_particles *p, const mcp_system *s, int *success, int *limit,
+                               double *metric, mcp_error *err)
+{
+    mcp_trial *t;
+    mcp_status st = mcp_trial_create(&t, s->task, err);
+    if (st != MCP_OK) return st;
+    t->samples = p->samples;
+    for (int i = 0; i < p->samples; i++) t->t[i] = i * s->ts;
+    for (int j = 0; j < p->count; j++) {
+        mcp_score score;
+        for (int i = 0; i < p->samples; i++) {
+            size_t row = (size_t)i * (size_t)p->count + (size_t)j;
+            memcpy(t->truth + i * p->nx, p->states + row * (size_t)p->nx, (size_t)p->nx * sizeof(double));
+            memcpy(t->observed + i * p->nx, p->observed + row * (size_t)p->nx,
+                   (size_t)p->nx * sizeof(double));
+            memcpy(t->input + i * p->nu, p->inputs + row * (size_t)p->nu, (size_t)p->nu * sizeof(double));
+            memcpy(t->applied + i * p->nu, p->inputs + row * (size_t)p->nu, (size_t)p->nu * sizeof(double));
+        }
+        mcp_trial_score(s, t, t->truth, &score);
+        if (success) success[j] = score.success && !score.limit;
+        if (limit) limit[j] = score.limit;
+        if (metric) metric[j] = score.metric;
+    }
+    mcp_trial_free(t);
+    return MCP_OK;
+}
