@@ -43,7 +43,7 @@ static int has_run(const char *folder)
     return mcp_file_exists(path);
 }
 
-/* --force: the old run moves aside, it is not thrown away. */
+/* --force: the old run moves aside, it is not thrown away. The caller holds its lock. */
 static int move_aside(const char *folder)
 {
     char to[4200];
@@ -233,17 +233,22 @@ int cmd_learn(int argc, char **argv)
     if (c.seed == UINT64_MAX) c.seed = task->seed;
     if (c.out) snprintf(folder, sizeof folder, "%s", c.out);
     else default_folder(folder, sizeof folder, task, &c);
+    while (strlen(folder) > 1 && folder[strlen(folder) - 1] == '/') folder[strlen(folder) - 1] = '\0';
     term_catch_signals();
+    /* An old run is locked before anything is asked, and moved only when every answer was yes. */
+    mcp_lock *old = NULL;
+    int       there = !c.resume && has_run(folder);
     code = 1;
-    if (!c.resume && has_run(folder) && !c.force)
+    if (there && !c.force)
         fprintf(stderr,
                 "mcpilco learn: %s holds a run already; go on with it by --resume, begin anew by --force "
                 "(the old one is moved "
                 "aside), or name another folder by --out\n",
                 folder);
-    else if (c.force && !c.resume && has_run(folder) && !move_aside(folder)) code = 1;
+    else if (there && mcp_lock_take(&old, folder, &err) != MCP_OK) code = term_error("learn", &err);
     else if (!may_move(task, &c)) code = 2;
-    else code = learn(task, &c, folder, argc, argv);
+    else if (!there || move_aside(folder)) code = learn(task, &c, folder, argc, argv);
+    mcp_lock_free(old);
     mcp_task_free(task);
     return code;
 }

@@ -24,8 +24,8 @@ static void restore_locale(locale_t before)
     freelocale(c);
 }
 
-mcp_status mcp_csv_write(const char *path, int columns, const char *const *name, int rows,
-                         const double *value, mcp_error *err)
+mcp_status mcp_csv_write_in(const mcp_lock *own, const char *path, int columns, const char *const *name,
+                            int rows, const double *value, mcp_error *err)
 {
     mcp_text t = {0};
     locale_t before = plain_locale();
@@ -41,9 +41,15 @@ mcp_status mcp_csv_write(const char *path, int columns, const char *const *name,
     }
     restore_locale(before);
     mcp_status st = t.failed ? mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while writing it", path)
-                             : mcp_file_write(path, t.data, t.length, err);
+                             : mcp_file_write_in(own, path, t.data, t.length, err);
     mcp_text_free(&t);
     return st;
+}
+
+mcp_status mcp_csv_write(const char *path, int columns, const char *const *name, int rows,
+                         const double *value, mcp_error *err)
+{
+    return mcp_csv_write_in(NULL, path, columns, name, rows, value, err);
 }
 
 typedef struct {

@@ -3,6 +3,7 @@
 #ifndef MCP_CSV_H
 #define MCP_CSV_H
 
+#include "io/file.h"
 #include "mcpilco/error.h"
 
 typedef struct {
@@ -21,5 +22,7 @@ int        mcp_csv_find(const mcp_csv *c, const char *name); /* -1: no such colu
 /* value [row][column]; NaN is written as an empty field. Whole or not at all (io/file.h). */
 mcp_status mcp_csv_write(const char *path, int columns, const char *const *name, int rows,
                          const double *value, mcp_error *err);
+mcp_status mcp_csv_write_in(const mcp_lock *own, const char *path, int columns, const char *const *name,
+                            int rows, const double *value, mcp_error *err);
 
 #endif

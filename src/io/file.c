@@ -57,13 +57,13 @@ static int write_all(int fd, const char *data, size_t size)
 }
 
 /* A rename is on disk only when its folder is. Some file systems cannot sync a folder: that is no failure. */
-static void sync_folder_of(const char *path)
+static void sync_folder_of(int at, const char *path)
 {
     char       *copy = mcp_strdup(path);
     char       *slash = copy ? strrchr(copy, '/') : NULL;
     const char *folder = !slash ? "." : slash == copy ? "/" : copy;
     if (slash && slash != copy) *slash = '\0';
-    int fd = copy ? open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    int fd = copy ? openat(at, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (fd >= 0) {
         (void)fsync(fd);
         close(fd);
@@ -80,27 +80,42 @@ static mcp_status write_straight(const char *path, const void *data, size_t size
     return failed ? mcp_fail(err, MCP_ERR_IO, "%s: cannot write it: %s", path, strerror(failed)) : MCP_OK;
 }
 
-mcp_status mcp_file_write(const char *path, const void *data, size_t size, mcp_error *err)
+/* The new text under another name, on disk, then under its own; errno, 0 = done. */
+static int replace(int at, const char *path, const char *partial, const void *data, size_t size)
 {
-    struct stat st;
-    if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
-        return write_straight(path, data, size, err);
-
-    char *partial = mcp_sprintf("%s.partial", path);
-    if (!partial) return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while writing it", path);
-    int fd = open(partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int fd = openat(at, partial, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     int failed = fd < 0 ? errno : 0;
     if (!failed && (write_all(fd, data, size) || fsync(fd))) failed = errno;
     if (fd >= 0 && close(fd) && !failed) failed = errno;
-    if (!failed && rename(partial, path)) failed = errno;
-    if (failed && fd >= 0) unlink(partial);
+    if (!failed && renameat(at, partial, at, path)) failed = errno;
+    if (failed && fd >= 0) unlinkat(at, partial, 0);
+    return failed;
+}
+
+mcp_status mcp_file_write_in(const mcp_lock *own, const char *path, const void *data, size_t size,
+                             mcp_error *err)
+{
+    struct stat st;
+    const char *inside = path;
+    int         at = mcp_lock_place(own, &inside);
+    if (fstatat(at, inside, &st, 0) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+        return write_straight(path, data, size, err);
+
+    char *partial = mcp_sprintf("%s.partial", inside);
+    if (!partial) return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while writing it", path);
+    int failed = replace(at, inside, partial, data, size);
     mcp_free(partial);
     if (failed)
         return mcp_fail(err, MCP_ERR_IO, "%s: cannot write it: %s%s", path, strerror(failed),
                         failed == ENOSPC || failed == EDQUOT || failed == EFBIG
                             ? "; nothing half-written was left, make room and go on" : "");
-    sync_folder_of(path);
-    return MCP_OK;
+    sync_folder_of(at, inside);
+    return mcp_lock_check(own, err);
+}
+
+mcp_status mcp_file_write(const char *path, const void *data, size_t size, mcp_error *err)
+{
+    return mcp_file_write_in(NULL, path, data, size, err);
 }
 
 int mcp_file_exists(const char *path)
@@ -115,22 +130,30 @@ int mcp_folder_exists(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-mcp_status mcp_folder_make(const char *path, mcp_error *err)
+mcp_status mcp_folder_make_in(const mcp_lock *own, const char *path, mcp_error *err)
 {
-    char *copy = mcp_strdup(path);
+    const char *inside = path;
+    int         at = mcp_lock_place(own, &inside);
+    char       *copy = mcp_strdup(inside);
+    struct stat there;
     if (!copy) return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while making the folder", path);
     mcp_status status = MCP_OK;
-    for (char *p = copy + 1; status == MCP_OK; p++) {
+    for (char *p = copy + (copy[0] != '\0'); status == MCP_OK; p++) {
         if (*p != '/' && *p != '\0') continue;
         char end = *p;
         *p = '\0';
-        if (mkdir(copy, 0777) == 0) sync_folder_of(copy);
-        else if (!mcp_folder_exists(copy))
+        if (mkdirat(at, copy, 0777) == 0) sync_folder_of(at, copy);
+        else if (fstatat(at, copy, &there, 0) || !S_ISDIR(there.st_mode))
             status = mcp_fail(err, MCP_ERR_IO, "%s: cannot make this folder: %s", copy,
                               strerror(errno == EEXIST ? ENOTDIR : errno));
         *p = end;
         if (!end) break;
     }
     mcp_free(copy);
-    return status;
+    return status == MCP_OK ? mcp_lock_check(own, err) : status;
+}
+
+mcp_status mcp_folder_make(const char *path, mcp_error *err)
+{
+    return mcp_folder_make_in(NULL, path, err);
 }

@@ -21,5 +21,17 @@ typedef struct mcp_lock mcp_lock;
  * lets go of it when the process ends, however it ends. */
 mcp_status mcp_lock_take(mcp_lock **out, const char *folder, mcp_error *err);
 void       mcp_lock_free(mcp_lock *l);
+/* MCP_OK: the folder's path still names the folder that was locked; else a sentence. NULL is always fine. */
+mcp_status mcp_lock_check(const mcp_lock *l, mcp_error *err);
+/* Where a path lies: the locked folder's descriptor and *path cut to what is inside it; AT_FDCWD and *path
+ * as it is for NULL and for paths outside. */
+int mcp_lock_place(const mcp_lock *l, const char **path);
+
+/* Writing into a locked folder: files go into the folder that was locked, even if somebody moved it
+ * meanwhile or put another one in its place; then they are written, and the answer is mcp_lock_check's
+ * sentence. NULL: as the functions above. */
+mcp_status mcp_file_write_in(const mcp_lock *own, const char *path, const void *data, size_t size,
+                             mcp_error *err);
+mcp_status mcp_folder_make_in(const mcp_lock *own, const char *path, mcp_error *err);
 
 #endif

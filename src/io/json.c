@@ -79,16 +79,21 @@ static void add_value(mcp_text *t, const json_t *v, int indent)
     }
 }
 
-mcp_status mcp_json_write(const char *path, const json_t *root, mcp_error *err)
+mcp_status mcp_json_write_in(const mcp_lock *own, const char *path, const json_t *root, mcp_error *err)
 {
     mcp_text t = {0};
     if (root) add_value(&t, root, 0);
     mcp_text_add(&t, "\n");
     mcp_status st = !root || t.failed
                         ? mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while writing it", path)
-                        : mcp_file_write(path, t.data, t.length, err);
+                        : mcp_file_write_in(own, path, t.data, t.length, err);
     mcp_text_free(&t);
     return st;
+}
+
+mcp_status mcp_json_write(const char *path, const json_t *root, mcp_error *err)
+{
+    return mcp_json_write_in(NULL, path, root, err);
 }
 
 char *mcp_json_line(const json_t *root)

@@ -5,12 +5,14 @@
 
 #include <jansson.h>
 
+#include "io/file.h"
 #include "mcpilco/error.h"
 
 mcp_status mcp_json_read(json_t **out, const char *path, mcp_error *err);
 /* Objects one key a line, lists of numbers on one line. Borrows root; NULL root (a json call that ran out of
  * memory) is MCP_ERR_MEMORY, so that callers need not check every step of building one. */
 mcp_status mcp_json_write(const char *path, const json_t *root, mcp_error *err);
+mcp_status mcp_json_write_in(const mcp_lock *own, const char *path, const json_t *root, mcp_error *err);
 char *mcp_json_line(const json_t *root); /* on one line, without the newline; mcp_free it; NULL = no memory */
 
 json_t *mcp_json_number(double v);

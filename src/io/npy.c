@@ -20,7 +20,8 @@ static int little_endian(void)
     return *(const uint8_t *)&one == 1;
 }
 
-mcp_status mcp_npy_write(const char *path, int dims, const int *shape, const double *value, mcp_error *err)
+mcp_status mcp_npy_write_in(const mcp_lock *own, const char *path, int dims, const int *shape,
+                            const double *value, mcp_error *err)
 {
     if (!little_endian())
         return mcp_fail(err, MCP_ERR_IO, "%s: NPY files are written on little-endian machines only", path);
@@ -41,10 +42,15 @@ mcp_status mcp_npy_write(const char *path, int dims, const int *shape, const dou
     if (count) mcp_text_bytes(&file, (const char *)value, count * sizeof *value);
     mcp_status st = head.failed || file.failed
                         ? mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while writing it", path)
-                        : mcp_file_write(path, file.data, file.length, err);
+                        : mcp_file_write_in(own, path, file.data, file.length, err);
     mcp_text_free(&head);
     mcp_text_free(&file);
     return st;
+}
+
+mcp_status mcp_npy_write(const char *path, int dims, const int *shape, const double *value, mcp_error *err)
+{
+    return mcp_npy_write_in(NULL, path, dims, shape, value, err);
 }
 
 /* "(3, 4, )" behind 'shape': */

@@ -71,6 +71,7 @@ static mcp_status open_folder(mcp_learner *l, mcp_error *err)
     mcp_status st;
     if ((st = mcp_folder_make(r->folder, err)) != MCP_OK) return st;
     if ((st = mcp_lock_take(&l->lock, r->folder, err)) != MCP_OK) return st;
+    r->lock = l->lock;
     char *path = mcp_sprintf("%s/run.json", r->folder);
     if (!path) return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory", r->folder);
     int there = mcp_file_exists(path);

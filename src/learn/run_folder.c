@@ -46,10 +46,11 @@ mcp_status mcp_run_item_create(mcp_run_item **out, const mcp_run *r, int explore
         .forecast_s = NAN,
         .plant_s = NAN,
     };
+    it->own = r->lock;
     if (r->folder) {
         it->folder = mcp_sprintf("%s/%s-%02d", r->folder, explored ? "explore" : "trial", number);
         if (!it->folder) st = no_memory(r, err);
-        else if (make) st = mcp_folder_make(it->folder, err);
+        else if (make) st = mcp_folder_make_in(r->lock, it->folder, err);
     }
     if (st == MCP_OK) *out = it;
     else mcp_run_item_free(it);
@@ -220,7 +221,8 @@ mcp_status mcp_run_note(mcp_run *r, const char *status, mcp_error *err)
     mcp_status st = MCP_OK;
     char      *path = mcp_sprintf("%s/run.json", r->folder), *task = mcp_sprintf("%s/task.yaml", r->folder);
     if (!path || !task) st = no_memory(r, err);
-    else if (!mcp_file_exists(task)) st = mcp_file_write(task, r->task->source, strlen(r->task->source), err);
+    else if (!mcp_file_exists(task))
+        st = mcp_file_write_in(r->lock, task, r->task->source, strlen(r->task->source), err);
     if (st == MCP_OK) {
         json_t *root = json_object(), *override = json_array();
         for (int i = 0; i < r->overrides; i++) json_array_append_new(override, mcp_json_text(r->override[i]));
@@ -237,7 +239,7 @@ mcp_status mcp_run_note(mcp_run *r, const char *status, mcp_error *err)
         json_object_set_new(root, "overrides", override);
         json_object_set_new(root, "machine", machine());
         json_object_set_new(root, "settings", settings(r->task));
-        st = mcp_json_write(path, root, err);
+        st = mcp_json_write_in(r->lock, path, root, err);
         json_decref(r->notes);
         r->notes = root;
     }

@@ -20,6 +20,7 @@
 
 typedef struct {
     char          *folder; /* NULL: kept in memory only */
+    const mcp_lock *own;   /* of the run; NULL: who only looks */
     mcp_trial     *trial;
     mcp_states    *states;
     double        *theta;    /* policy; NULL: exploration */
@@ -29,6 +30,7 @@ typedef struct {
 
 typedef struct {
     char                *folder;   /* NULL: kept in memory only */
+    const mcp_lock      *lock;     /* the learner's hold on the folder, borrowed; NULL: who only looks */
     mcp_task            *own_task; /* of mcp_run_open; NULL: the caller's */
     const mcp_task      *task;
     mcp_system          *system;

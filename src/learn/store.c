@@ -2,7 +2,9 @@
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "io/csv.h"
 #include "io/file.h"
@@ -19,7 +21,7 @@ static mcp_status no_memory(const mcp_run_item *it, const char *what, mcp_error 
 mcp_status mcp_store_json(const mcp_run_item *it, const char *name, json_t *root, mcp_error *err)
 {
     char      *path = mcp_sprintf("%s/%s", it->folder, name);
-    mcp_status st = path ? mcp_json_write(path, root, err) : no_memory(it, name, err);
+    mcp_status st = path ? mcp_json_write_in(it->own, path, root, err) : no_memory(it, name, err);
     json_decref(root);
     mcp_free(path);
     return st;
@@ -147,17 +149,17 @@ static mcp_status write_trial_csv(const mcp_run *r, const mcp_run_item *it, cons
             for (int i = 0; i < g[k].count; i++) *to++ = g[k].value[s * g[k].count + i];
         *to++ = t->wall[s];
     }
-    mcp_status st = !ok || !table
-                        ? no_memory(it, "data", err)
-                        : mcp_csv_write(path, columns, (const char *const *)name, t->samples, table, err);
+    mcp_status st = !ok || !table ? no_memory(it, "data", err)
+                                  : mcp_csv_write_in(it->own, path, columns, (const char *const *)name,
+                                                     t->samples, table, err);
     free_names(name, columns);
     mcp_free(table);
     return st;
 }
 
-mcp_status mcp_store_trial(const mcp_run *r, const mcp_run_item *it, const char *name, mcp_error *err)
+/* trial.json, then trial.csv, which says that both are there. A folder that was moved away still gets both. */
+static mcp_status store_pair(const mcp_run *r, const mcp_run_item *it, const char *name, mcp_error *err)
 {
-    if (!it->folder) return MCP_OK;
     const mcp_trial  *t = it->trial;
     const mcp_timing *c = &t->timing;
     char              json[64];
@@ -169,10 +171,54 @@ mcp_status mcp_store_trial(const mcp_run *r, const mcp_run_item *it, const char 
                   c->answer_mean, "answer_max", c->answer_max);
     snprintf(json, sizeof json, "%s.json", name);
     mcp_status st = mcp_store_json(it, json, root, err);
-    if (st != MCP_OK) return st;
-    char *path = mcp_sprintf("%s/%s.csv", it->folder, name);
-    st = path ? write_trial_csv(r, it, path, err) : no_memory(it, "data", err);
+    if (st != MCP_OK && mcp_lock_check(it->own, NULL) == MCP_OK) return st;
+    char      *path = mcp_sprintf("%s/%s.csv", it->folder, name);
+    mcp_status second = path ? write_trial_csv(r, it, path, st == MCP_OK ? err : NULL)
+                             : no_memory(it, "data", err);
     mcp_free(path);
+    return st != MCP_OK ? st : second;
+}
+
+/* What was measured is not measured twice: where the run's folder takes no more, it goes to a place that
+ * does. err holds why; the sentence gets where. */
+static void spool(const mcp_run *r, const mcp_run_item *it, const char *name, mcp_error *err)
+{
+    const char *place[] = {getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm"};
+    mcp_error   why = {MCP_OK, ""};
+    if (err) why = *err;
+    for (size_t i = 0; i < sizeof place / sizeof *place; i++) {
+        mcp_run_item there = *it;
+        there.own    = NULL;
+        there.folder = place[i] && place[i][0] ? mcp_sprintf("%s/mcpilco-trial-XXXXXX", place[i]) : NULL;
+        int done = there.folder && mkdtemp(there.folder) && store_pair(r, &there, name, NULL) == MCP_OK;
+        if (done)
+            mcp_fail(err, MCP_ERR_IO,
+                     "the trial that was measured is kept in %s: make room, copy its files to %s, then "
+                     "--resume (%.*s)",
+                     there.folder, it->folder, 120, why.text);
+        else if (there.folder) rmdir(there.folder);
+        mcp_free(there.folder);
+        if (done) return;
+    }
+}
+
+/* 1: the files are there, if in a folder that was moved. */
+static int is_kept(const mcp_run_item *it, const char *name)
+{
+    char       *path = mcp_sprintf("%s/%s.csv", it->folder, name);
+    const char *inside = path;
+    int         there = path && mcp_lock_check(it->own, NULL) != MCP_OK &&
+                faccessat(mcp_lock_place(it->own, &inside), inside, F_OK, 0) == 0;
+    mcp_free(path);
+    return there;
+}
+
+mcp_status mcp_store_trial(const mcp_run *r, const mcp_run_item *it, const char *name, mcp_error *err)
+{
+    if (!it->folder) return MCP_OK;
+    mcp_error  own = {MCP_OK, ""}, *why = err ? err : &own;
+    mcp_status st = store_pair(r, it, name, why);
+    if (st == MCP_ERR_IO && it->trial->samples > 0 && !is_kept(it, name)) spool(r, it, name, why);
     return st;
 }
 
@@ -262,7 +308,7 @@ mcp_status mcp_store_states(const mcp_run *r, const mcp_run_item *it, mcp_error 
             table[k * columns] = it->trial->t[s->first + k];
             memcpy(table + k * columns + 1, s->state + k * s->nx, (size_t)s->nx * sizeof(double));
         }
-        st = mcp_csv_write(path, columns, name, s->count, table, err);
+        st = mcp_csv_write_in(it->own, path, columns, name, s->count, table, err);
     }
     mcp_free(path);
     mcp_free(table);

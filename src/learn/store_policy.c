@@ -36,7 +36,7 @@ static mcp_status store_history(const mcp_run_item *it, const mcp_optimise_info 
             table[3 * i + 1] = info->history ? info->history[i] : NAN;
             table[3 * i + 2] = info->rate_history ? info->rate_history[i] : NAN;
         }
-        st = mcp_csv_write(path, 3, names, info->steps, table, err);
+        st = mcp_csv_write_in(it->own, path, 3, names, info->steps, table, err);
     }
     mcp_free(table);
     mcp_free(path);
@@ -113,7 +113,7 @@ mcp_status mcp_store_forecast(const mcp_run *r, const mcp_run_item *it, mcp_erro
     char               *path = mcp_sprintf("%s/particles.npy", it->folder);
     double             *column = mcp_calloc((size_t)f->samples, sizeof *column);
     mcp_status st = path && column
-                        ? mcp_npy_write(path, 3, shape, f->states, err)
+                        ? mcp_npy_write_in(it->own, path, 3, shape, f->states, err)
                         : mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory for its forecast", it->folder);
     if (st == MCP_OK) {
         json_t *root = mcp_info_to_json(MCP_IN_FORECAST, &it->info), *states = json_object();

@@ -216,6 +216,25 @@ CASE(a_second_process_is_refused_by_pid_and_a_killed_one_lets_go)
     close(ready[1]);
 }
 
+CASE(a_locked_folder_that_was_moved_keeps_what_is_written_and_its_successor_gets_nothing)
+{
+    mcp_lock *l;
+    mcp_error e;
+    REQUIRE_OK(mcp_folder_make(at("own"), err));
+    REQUIRE_OK(mcp_lock_take(&l, at("own"), err));
+    CHECK_OK(mcp_file_write_in(l, at("own/a"), "1", 1, err));
+    CHECK_OK(mcp_folder_make_in(l, at("own/sub"), err));
+    REQUIRE(rename(at("own"), at("moved")) == 0);
+    REQUIRE_OK(mcp_folder_make(at("own"), err));
+    CHECK(mcp_lock_check(l, &e) == MCP_ERR_IO);
+    CHECK_HAS(e.text, "moved, removed or replaced");
+    CHECK(mcp_file_write_in(l, at("own/sub/b"), "2", 1, &e) == MCP_ERR_IO);
+    CHECK(mcp_folder_make_in(l, at("own/late"), &e) == MCP_ERR_IO);
+    CHECK(mcp_file_exists(at("moved/sub/b")) && mcp_folder_exists(at("moved/late")));
+    CHECK(!mcp_folder_exists(at("own/sub")) && !mcp_folder_exists(at("own/late")));
+    mcp_lock_free(l);
+}
+
 int main(int argc, char **argv)
 {
     TEST_ARGS(argc, argv);
@@ -232,6 +251,7 @@ int main(int argc, char **argv)
     RUN(a_full_device_is_a_sentence);
     RUN(folders_are_made_with_parents);
     RUN(a_second_process_is_refused_by_pid_and_a_killed_one_lets_go);
+    RUN(a_locked_folder_that_was_moved_keeps_what_is_written_and_its_successor_gets_nothing);
     char command[128];
     snprintf(command, sizeof command, "rm -rf %s", folder);
     if (system(command)) return 1;
