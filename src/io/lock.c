@@ -1,7 +1,7 @@
 /* lock.c - one process at a time in a folder. flock, not a pid file: a killed process leaves nothing behind
- * that a person would have to clean up. The file's text is the holder's pid, for the sentence only. The folder
- * itself is held open: its descriptor stays with the folder wherever that is moved, so what is written through
- * it cannot end in another one that took its place. */
+ * that a person would have to clean up. The file's text is the holder's pid, for the sentence only. The
+ * folder itself is held open: its descriptor stays with the folder wherever that is moved, so what is
+ * written through it cannot end in another one that took its place. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -203,7 +203,7 @@ static mcp_status execute(mcp_learner *l, mcp_run_item *it, mcp_error *err)
                         "allowed %.0f %%; add limits to the cost, or allow more risk",
                         it->info.number, 100 * it->info.forecast_limit, 100 * l->settings.risk);
     if (l->stopped) return stopped(err);
-    if ((st = mcp_lock_check(l->lock, err)) != MCP_OK) return st; /* nothing moves for a folder that is gone */
+    if ((st = mcp_lock_check(l->lock, err)) != MCP_OK) return st; /* nothing moves for it */
     const mcp_plant_ops *own = l->settings.plant;
     if (!l->plant && own &&
         (st = mcp_plant_from_ops(&l->plant, r->system, own, l->settings.plant_context, err)) != MCP_OK)

@@ -157,7 +157,7 @@ static mcp_status write_trial_csv(const mcp_run *r, const mcp_run_item *it, cons
     return st;
 }
 
-/* trial.json, then trial.csv, which says that both are there. A folder that was moved away still gets both. */
+/* trial.json, then trial.csv, which says that both are there. A folder that was moved still gets both. */
 static mcp_status store_pair(const mcp_run *r, const mcp_run_item *it, const char *name, mcp_error *err)
 {
     const mcp_trial  *t = it->trial;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Two runs never mix: --force refuses while somebody works in the folder, moves nothing before it was confirmed,
-# and a run whose folder was moved away writes nothing into the one that took its place.
+# Two runs never mix: --force refuses while somebody works in the folder, moves nothing before it was
+# confirmed, and a run whose folder was moved away writes nothing into the one that took its place.
 set -eu
 . "$SOURCE/tests/plant/common.sh"
 cp "$SOURCE/tests/plant/logging_rig.py" .
@@ -38,14 +38,14 @@ mv run first
 begin 3
 mv run moved
 spring 2 '{ode: {v: u - 4*q - 0.1*v}}' > other.yaml
-"$MCPILCO" learn other.yaml --out run --trials 1 --seed 4 --set optimise.particles=16 --set optimise.steps_first=10 \
-    > 4.out 2>&1 || fail "a new run in the old place: $(cat 4.out)"
+"$MCPILCO" learn other.yaml --out run --trials 1 --seed 4 --set optimise.particles=16 \
+    --set optimise.steps_first=10 > 4.out 2>&1 || fail "a new run in the old place: $(cat 4.out)"
 files=$(find run -type f | sort | xargs sha256sum)
 code=0
 wait $learner || code=$?
 [ $code -eq 1 ] || fail "the run whose folder was moved: exit code $code"
 grep -q 'moved, removed or replaced' 3.out || fail "no sentence about the moved folder: $(cat 3.out)"
 [ "$files" = "$(find run -type f | sort | xargs sha256sum)" ] || fail "the moved run wrote into the new one"
-[ "$(wc -l < moved/explore-01/trial.csv)" -eq 102 ] || fail "the trial measured last was not kept in its folder"
+[ "$(wc -l < moved/explore-01/trial.csv)" -eq 102 ] || fail "the last trial was not kept in its folder"
 [ "$(grep -c '^reset' rig.log)" -eq 1 ] || fail "the plant moved again for a folder that was gone"
 echo "ok   a run whose folder was moved keeps to its own"
