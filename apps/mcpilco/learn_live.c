@@ -7,6 +7,7 @@
 
 #include "io/json.h"
 #include "math/arena.h"
+#include "term.h"
 
 static void push(learn_live *l, json_t *message)
 {
@@ -44,6 +45,7 @@ void live_progress(void *context, const mcp_learn_progress *p)
     learn_live *l = context;
     int         fresh = p->phase != l->phase || p->trial != l->trial;
     if (!l->page) return;
+    if (mcp_live_stop_asked(l->page)) term_ask_stop();
     l->phase = p->phase;
     l->trial = p->trial;
     if (p->phase == MCP_PHASE_OPTIMISE && p->step > 0) {

@@ -38,6 +38,11 @@ int term_stop(void)
     return stop_signal;
 }
 
+void term_ask_stop(void)
+{
+    if (!stop_signal) stop_signal = SIGINT;
+}
+
 int term_is_live(FILE *f)
 {
     const char *term = getenv("TERM");

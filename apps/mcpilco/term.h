@@ -14,6 +14,8 @@ void term_catch_signals(void); /* SIGINT and SIGTERM ask to stop, a second one e
                                   full disks are errors */
 int  term_stop(void);          /* the signal that asked to stop, 0 = none */
 
+void term_ask_stop(void);      /* as if Ctrl-C had been pressed once */
+
 /* Eight heights of blocks over the last `width` bins of v; out has room for 3*width+1 bytes. */
 void term_sparkline(char *out, const double *v, int n, int width);
 /* "0.8 s", "42 s", "3 min 05 s", "2 h 10 min" */

@@ -16,7 +16,12 @@ const char *mcp_live_url(const mcp_live *l);
 /* One message, a JSON text on one line (without newline); a browser that comes later gets all messages so
  * far. */
 void mcp_live_push(mcp_live *l, const char *json);
-/* Gives browsers that keep up the last messages (at most a second), then ends the thread. NULL is fine. */
+/* 1: somebody on this machine pressed the page's stop button. */
+int mcp_live_stop_asked(const mcp_live *l);
+/* The finished run's page, served at /report; copied. */
+void mcp_live_report(mcp_live *l, const char *html);
+/* Gives browsers that keep up the last messages and the report (at most two seconds), then ends the thread.
+ * NULL is fine. */
 void mcp_live_stop(mcp_live *l);
 
 #endif

@@ -36,11 +36,26 @@ static int read_until(int fd, const char *end, char *text, size_t size)
     return end == NULL;
 }
 
-static void ask(int fd, const char *path)
+static void ask_as(int fd, const char *verb, const char *path, const char *host, const char *more)
 {
-    char line[100];
-    int  n = snprintf(line, sizeof line, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path);
+    static char line[40000];
+    int n = snprintf(line, sizeof line, "%s %s HTTP/1.1\r\nHost: %s\r\n%s\r\n", verb, path, host, more);
     CHECK(write(fd, line, (size_t)n) == n);
+}
+
+static void ask(int fd, const char *path) { ask_as(fd, "GET", path, "127.0.0.1", ""); }
+
+/* The status line's number of one request on a connection of its own. */
+static int status_of(const mcp_live *l, const char *verb, const char *path, const char *host,
+                     const char *more)
+{
+    char text[4096];
+    int  code = 0, fd = connect_to(l);
+    if (fd < 0) return -1;
+    ask_as(fd, verb, path, host, more);
+    read_until(fd, "\r\n\r\n", text, sizeof text);
+    close(fd);
+    return sscanf(text, "HTTP/1.1 %d", &code) == 1 ? code : 0;
 }
 
 CASE(other_addresses_are_refused_unless_asked_for)
@@ -116,6 +131,82 @@ CASE(slow_and_vanished_browsers_do_not_hold_the_learning_up)
     close(rude);
 }
 
+CASE(sixteen_idle_connections_leave_room_for_a_browser)
+{
+    mcp_live *l;
+    int       idle[16];
+    REQUIRE_OK(mcp_live_start(&l, "0", 0, "t", err));
+    for (int i = 0; i < 16; i++) CHECK((idle[i] = connect_to(l)) >= 0);
+    CHECK(status_of(l, "GET", "/", "localhost", "") == 200);
+    for (int i = 0; i < 16; i++) close(idle[i]);
+    mcp_live_stop(l);
+}
+
+CASE(foreign_names_are_refused_and_those_of_the_loopback_are_not)
+{
+    mcp_live *l;
+    REQUIRE_OK(mcp_live_start(&l, "0", 0, "t", err));
+    CHECK(status_of(l, "GET", "/", "evil.example", "") == 403);
+    CHECK(status_of(l, "GET", "/events", "evil.example:8080", "") == 403);
+    CHECK(status_of(l, "GET", "/", "127.0.0.1.evil.example", "") == 403);
+    CHECK(status_of(l, "GET", "/", "localhost.evil.example", "") == 403);
+    CHECK(status_of(l, "GET", "/", "192.168.1.5", "") == 403);
+    CHECK(status_of(l, "GET", "/", "localhost:8080", "") == 200);
+    CHECK(status_of(l, "GET", "/", "127.0.0.1", "") == 200);
+    CHECK(status_of(l, "GET", "/", "[::1]:80", "") == 200);
+    mcp_live_stop(l);
+    REQUIRE_OK(mcp_live_start(&l, "0", 1, "t", err)); /* asked for: any name */
+    CHECK(status_of(l, "GET", "/", "lab.example", "") == 200);
+    mcp_live_stop(l);
+}
+
+CASE(large_cookies_are_taken_and_huge_ones_are_an_answer)
+{
+    static char cookie[30000];
+    mcp_live   *l;
+    REQUIRE_OK(mcp_live_start(&l, "0", 0, "t", err));
+    for (int size = 3000; size < 30000; size += 23000) {
+        memset(cookie, 0, sizeof cookie);
+        int n = snprintf(cookie, sizeof cookie, "Cookie: ");
+        memset(cookie + n, 'c', (size_t)size);
+        memcpy(cookie + n + size, "\r\n", 2);
+        int code = status_of(l, "GET", "/", "localhost", cookie);
+        CHECK(size < 8000 ? code == 200 : code >= 400 && code < 500);
+    }
+    CHECK(status_of(l, "GET", "/", "localhost", "") == 200);
+    mcp_live_stop(l);
+}
+
+CASE(only_the_page_itself_may_stop_the_run)
+{
+    mcp_live *l;
+    REQUIRE_OK(mcp_live_start(&l, "0", 0, "t", err));
+    CHECK(status_of(l, "GET", "/stop", "localhost", "X-Mcpilco: stop\r\n") == 404);
+    CHECK(status_of(l, "POST", "/stop", "localhost", "Content-Length: 0\r\n") == 403);
+    CHECK(status_of(l, "POST", "/stop", "localhost",
+                    "Origin: http://evil.example\r\nX-Mcpilco: stop\r\nContent-Length: 0\r\n") == 403);
+    CHECK(status_of(l, "POST", "/stop", "evil.example", "X-Mcpilco: stop\r\nContent-Length: 0\r\n") == 403);
+    CHECK(!mcp_live_stop_asked(l));
+    CHECK(status_of(l, "POST", "/stop", "localhost:99",
+                    "Origin: http://localhost:99\r\nX-Mcpilco: stop\r\nContent-Length: 0\r\n") == 202);
+    CHECK(mcp_live_stop_asked(l));
+    mcp_live_stop(l);
+}
+
+CASE(the_report_is_there_when_the_run_is_finished)
+{
+    char      text[4096];
+    mcp_live *l;
+    REQUIRE_OK(mcp_live_start(&l, "0", 0, "t", err));
+    CHECK(status_of(l, "GET", "/report", "localhost", "") == 404);
+    mcp_live_report(l, "<!doctype html><p>solved</p>");
+    int fd = connect_to(l);
+    ask(fd, "/report");
+    CHECK(read_until(fd, "<p>solved</p>", text, sizeof text));
+    close(fd);
+    mcp_live_stop(l);
+}
+
 int main(int argc, char **argv)
 {
     TEST_ARGS(argc, argv);
@@ -123,5 +214,10 @@ int main(int argc, char **argv)
     RUN(a_late_browser_gets_every_message);
     RUN(the_page_is_whole_html_with_its_title_escaped);
     RUN(slow_and_vanished_browsers_do_not_hold_the_learning_up);
+    RUN(sixteen_idle_connections_leave_room_for_a_browser);
+    RUN(foreign_names_are_refused_and_those_of_the_loopback_are_not);
+    RUN(large_cookies_are_taken_and_huge_ones_are_an_answer);
+    RUN(only_the_page_itself_may_stop_the_run);
+    RUN(the_report_is_there_when_the_run_is_finished);
     return DONE();
 }
