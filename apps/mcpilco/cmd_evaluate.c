@@ -103,7 +103,7 @@ int cmd_evaluate(int argc, char **argv)
     uint64_t     seed = UINT64_MAX;
     const char  *folder[1];
     const option options[] = {
-        {"--policy", OPTION_INT, &policy, 1, 999, "K", "policy of trial K (the last one)", NULL},
+        {"--policy", OPTION_INT, &policy, 1, 999, "K", "policy of trial K (the recommended one)", NULL},
         {"--runs", OPTION_INT, &runs, 1, 1000000, "N", "runs on the plant, and particles on the model (400)",
          NULL},
         {"--seed", OPTION_SEED, &seed, 0, 0, "S", "starts and noise (the run's seed)", NULL},

@@ -103,7 +103,7 @@ static int first_success(const mcp_learn_info *info, int count)
     return 0;
 }
 
-static void conclude(const mcp_learner *l, const choices *c, const char *folder)
+static void conclude(const mcp_learner *l, const choices *c, const char *folder, int recommended)
 {
     int             count = mcp_learner_explored(l) + mcp_learner_trials(l);
     mcp_learn_info *info = mcp_calloc((size_t)count + 1, sizeof *info);
@@ -113,13 +113,14 @@ static void conclude(const mcp_learner *l, const choices *c, const char *folder)
     if (c->json) {
         json_t *list = json_array();
         for (int i = 0; i < count; i++) json_array_append_new(list, view_info_json(&info[i]));
-        (void)term_json(json_pack("{s:s, s:s, s:i, s:o}", "event", "end", "run", folder, "first_success",
-                                  first, "trials", list));
+        (void)term_json(json_pack("{s:s, s:s, s:i, s:i, s:o}", "event", "end", "run", folder,
+                                  "first_success", first, "recommended", recommended, "trials", list));
     } else if (count) {
         view_table(info, count);
         if (first) printf("first success in trial %d. ", first);
         else printf("no trial succeeded yet. ");
-        printf("The run is in %s:\n  mcpilco evaluate %s    the last policy from many starts\n"
+        if (recommended) printf("Recommended: the policy of trial %d. ", recommended);
+        printf("The run is in %s:\n  mcpilco evaluate %s    that policy from many starts\n"
                "  mcpilco show %s        what happened, in words\n", folder, folder, folder);
     }
     mcp_free(info);
@@ -157,6 +158,8 @@ static int learn(const mcp_task *task, const choices *c, const char *folder, int
 
     mcp_status st = run_trials(l, &view, &live, trials, &err);
     mcp_error  note = {.status = MCP_OK};
+    int        recommended = 0;
+    if (st == MCP_OK) st = mcp_learner_recommend(l, &recommended, &err);
     if (mcp_learner_close(l,
                           st == MCP_OK            ? "finished"
                           : st == MCP_ERR_STOPPED ? "stopped"
@@ -164,7 +167,7 @@ static int learn(const mcp_task *task, const choices *c, const char *folder, int
                           &note) != MCP_OK &&
         st == MCP_OK)
         st = note.status, err = note;
-    if (!c->quiet) conclude(l, c, folder);
+    if (!c->quiet) conclude(l, c, folder, recommended);
     live_done(&live, st == MCP_OK ? "finished" : err.text);
     mcp_learner_free(l);
     if (st == MCP_OK) return 0;

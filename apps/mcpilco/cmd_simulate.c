@@ -68,7 +68,7 @@ int cmd_simulate(int argc, char **argv)
         {"--output", OPTION_TEXT, &c.states, 0, 0, "FILE.npy", "states, [sample][particle][state]", "-o"},
         {"--observed", OPTION_TEXT, &c.observed, 0, 0, "FILE.npy", "what the observer saw, same shape", NULL},
         {"--inputs", OPTION_TEXT, &c.inputs, 0, 0, "FILE.npy", "inputs, [sample][particle][input]", NULL},
-        {"--trial", OPTION_INT, &c.trial, 1, 999, "K", "policy and model of trial K (the last one)", NULL},
+        {"--trial", OPTION_INT, &c.trial, 1, 999, "K", "policy and model of trial K (the recommended one)", NULL},
         {"--particles", OPTION_INT, &c.particles, 1, 100000, "M", "particles (400)", NULL},
         {"--seed", OPTION_SEED, &c.seed, 0, 0, "S", "starts and noise (the run's seed)", NULL},
         {"--threads", OPTION_INT, &c.threads, 0, 1024, "K",

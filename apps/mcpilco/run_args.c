@@ -4,6 +4,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "learn/recommend.h"
 #include "term.h"
 
 int open_run(const char *verb, const char *folder, mcp_run **out)
@@ -17,7 +18,7 @@ int open_run(const char *verb, const char *folder, mcp_run **out)
 
 mcp_run_item *pick_policy(const char *verb, const mcp_run *r, int number)
 {
-    mcp_run_item *it = mcp_run_trial(r, number ? number : mcp_run_trials(r));
+    mcp_run_item *it = mcp_run_trial(r, number ? number : mcp_recommended(r));
     if (!it && mcp_run_trials(r))
         fprintf(stderr, "mcpilco %s: %s has policy trials 1 to %d, not %d\n", verb, r->folder,
                 mcp_run_trials(r), number);

@@ -23,7 +23,7 @@ typedef struct {
     int    states;   /* values of the observed state */
 } mcp_controller_info;
 
-/* The policy of one trial of a run folder (0: the last). On failure *out is NULL. */
+/* The policy of one trial of a run folder (0: the recommended one). On failure *out is NULL. */
 MCP_API mcp_status mcp_controller_load(mcp_controller **out, const char *run_folder, int trial,
                                        mcp_error *err);
 MCP_API void       mcp_controller_free(mcp_controller *c); /* NULL is fine */

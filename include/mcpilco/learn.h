@@ -97,6 +97,10 @@ MCP_API int mcp_learner_trials(const mcp_learner *l);      /* policy trials done
 MCP_API int mcp_learner_info(const mcp_learner *l, int i, mcp_learn_info *info);
 /* The last policy and its length; NULL before the first. */
 MCP_API const double *mcp_learner_policy(const mcp_learner *l, int *count);
+/* Which policy to use: *trial is the policy trial that all evidence speaks for, what the trials did and what a
+ * model of all data says of each policy; 0: there is none yet. Trains that model if need be (seconds), and
+ * keeps the answer in the folder. */
+MCP_API mcp_status mcp_learner_recommend(mcp_learner *l, int *trial, mcp_error *err);
 /* Notes in the folder how the run ended: "finished", "stopped", "failed". */
 MCP_API mcp_status mcp_learner_close(mcp_learner *l, const char *status, mcp_error *err);
 

@@ -47,8 +47,9 @@ typedef struct {
     int                visits;
     uint64_t           seed;
     uint32_t           number;     /* policy trial being prepared, from 1 */
-    int                warm;            /* 1: theta holds the policy of the trial before */
+    int                warm;            /* 1: theta holds a policy to start from           */
     int                incumbent_works; /* and that policy succeeded on the plant        */
+    double             cost_scale;      /* what a trial can cost; NaN: not known         */
     mcp_pool          *pool;
     /* may be NULL; non-zero from it means: stop, return MCP_OK with outcome MCP_INTERRUPTED */
     mcp_progress_fn *progress;

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "learn/run_folder.h"
+#include "learn/recommend.h"
 #include "math/arena.h"
 
 #define TWO_PI 6.283185307179586476925286766559
@@ -23,7 +23,7 @@ mcp_status mcp_controller_load(mcp_controller **out, const char *run_folder, int
     *out          = NULL;
     mcp_status st = mcp_run_open(&r, run_folder, &trouble, err);
     if (st != MCP_OK) return st;
-    mcp_run_item   *it = mcp_run_trial(r, trial ? trial : mcp_run_trials(r));
+    mcp_run_item   *it = mcp_run_trial(r, trial ? trial : mcp_recommended(r));
     mcp_controller *c = it ? mcp_calloc(1, sizeof *c) : NULL;
     if (!it)
         st = mcp_fail(err, MCP_ERR_ARG, "%s has no policy of trial %d; it has %d", run_folder, trial,

@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "learn/learner.h"
+#include "learn/recommend.h"
 #include "math/arena.h"
 
 static double now(void)
@@ -72,9 +73,9 @@ static mcp_status estimate(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     return mcp_store_states(l->run, it, err);
 }
 
-static mcp_status model(mcp_learner *l, mcp_run_item *it, mcp_error *err)
+/* The model of all data so far, in l->fit; number: of the policy trial it is for. */
+static mcp_status fit_all(mcp_learner *l, int number, mcp_error *err)
 {
-    double      began = now();
     mcp_run    *r = l->run;
     mcp_status  st = MCP_OK;
     mcp_trial **trial = mcp_calloc((size_t)r->items + 1, sizeof *trial);
@@ -85,20 +86,25 @@ static mcp_status model(mcp_learner *l, mcp_run_item *it, mcp_error *err)
         trial[i] = r->item[i]->trial;
         l->states[i] = r->item[i]->states;
     }
-    if (st == MCP_OK && tell(l, MCP_PHASE_MODEL, it->info.number, NULL, 0, 0)) st = stopped(err);
+    if (st == MCP_OK && tell(l, MCP_PHASE_MODEL, number, NULL, 0, 0)) st = stopped(err);
     mcp_fit_free(l->fit);
     l->fit = NULL;
     if (st == MCP_OK)
-        st = mcp_fit_create(&l->fit, r->system, r->items, trial, l->states, NULL, r->seed,
-                            (uint32_t)it->info.number, l->pool, err);
-    if (st == MCP_OK) {
-        it->info.model_s = now() - began;
-        it->info.data = l->fit->pairs->n;
-        st = mcp_store_model(r, it, l->fit, err);
-    }
+        st = mcp_fit_create(&l->fit, r->system, r->items, trial, l->states, NULL, r->seed, (uint32_t)number,
+                            l->pool, err);
     mcp_free(l->trials);
     l->trials = trial;
     return st;
+}
+
+static mcp_status model(mcp_learner *l, mcp_run_item *it, mcp_error *err)
+{
+    double     began = now();
+    mcp_status st = fit_all(l, it->info.number, err);
+    if (st != MCP_OK) return st;
+    it->info.model_s = now() - began;
+    it->info.data = l->fit->pairs->n;
+    return mcp_store_model(l->run, it, l->fit, err);
 }
 
 static int optimise_progress(void *context, const mcp_progress *p)
@@ -114,10 +120,35 @@ static int works(const mcp_learn_info *i)
     return i->success && !(i->cost > i->forecast_cost + 3 * i->forecast_std);
 }
 
+/* The policy to start from, and whether it is one that works: the best so far by all evidence, so that a
+ * trial that went wrong does not lose it; without one, the last. */
+static mcp_status incumbent(mcp_learner *l, mcp_run_item **start, int *working, mcp_error *err)
+{
+    mcp_run            *r = l->run;
+    mcp_recommendation *known = NULL;
+    int                 trials = mcp_run_trials(r), any = 0;
+    mcp_status          st;
+    *start = mcp_run_trial(r, trials);
+    *working = 0;
+    for (int i = 1; i <= trials; i++) any |= works(&mcp_run_trial(r, i)->info);
+    if (!any) return MCP_OK;
+    if ((st = mcp_recommend(&known, r, l->fit, l->pool, err)) == MCP_OK)
+        st = mcp_recommendation_store(r, known, err);
+    if (st == MCP_OK && known->number && works(&mcp_run_trial(r, known->number)->info)) {
+        *start = mcp_run_trial(r, known->number);
+        *working = 1;
+    }
+    mcp_recommendation_free(known);
+    return st;
+}
+
 static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
 {
     mcp_run             *r = l->run;
-    mcp_run_item        *before = mcp_run_trial(r, it->info.number - 1);
+    mcp_run_item        *start;
+    int                  working;
+    mcp_status           st = incumbent(l, &start, &working, err);
+    if (st != MCP_OK) return st;
     mcp_optimise_info    info = {.check_cosine = NAN};
     mcp_algorithm_input in = {
         .system = r->system,
@@ -130,8 +161,9 @@ static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
         .visits = l->fit->visits,
         .seed = r->seed,
         .number = (uint32_t)it->info.number,
-        .warm = before != NULL,
-        .incumbent_works = before && works(&before->info),
+        .warm = start != NULL,
+        .incumbent_works = working,
+        .cost_scale = mcp_run_cost_scale(r),
         .pool = l->pool,
         .progress = optimise_progress,
         .progress_context = l,
@@ -139,10 +171,10 @@ static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     it->theta = mcp_calloc((size_t)r->params + 1, sizeof *it->theta);
     if (!it->theta)
         return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a policy of %d parameters", r->params);
-    if (before) memcpy(it->theta, before->theta, (size_t)r->params * sizeof *it->theta);
+    if (start) memcpy(it->theta, start->theta, (size_t)r->params * sizeof *it->theta);
     tell(l, MCP_PHASE_OPTIMISE, it->info.number, NULL, 0, 0);
-    double     began = now();
-    mcp_status st = l->stopped ? stopped(err) : r->algorithm->improve(&in, it->theta, &info, err);
+    double began = now();
+    st = l->stopped ? stopped(err) : r->algorithm->improve(&in, it->theta, &info, err);
     if (st == MCP_OK && (l->stopped || info.outcome == MCP_INTERRUPTED)) st = stopped(err);
     if (st == MCP_OK) {
         it->info.outcome = (int)info.outcome;
@@ -301,4 +333,23 @@ mcp_status mcp_learner_trial(mcp_learner *l, mcp_learn_info *info, mcp_error *er
         return give_up(l, st);
     }
     return mcp_learner_accept(l, info, err);
+}
+
+mcp_status mcp_learner_recommend(mcp_learner *l, int *trial, mcp_error *err)
+{
+    mcp_run            *r = l->run;
+    mcp_recommendation *m = NULL;
+    mcp_status          st = mcp_recommendation_load(&m, r, err);
+    *trial = 0;
+    /* The model must have seen every trial; a single policy needs no comparison. */
+    if (st == MCP_OK && m->count > 1 && !m->data) {
+        mcp_recommendation_free(m);
+        m = NULL;
+        if ((st = fit_all(l, mcp_run_trials(r) + 1, err)) == MCP_OK)
+            st = mcp_recommend(&m, r, l->fit, l->pool, err);
+        if (st == MCP_OK) st = mcp_recommendation_store(r, m, err);
+    }
+    if (st == MCP_OK) *trial = m->number;
+    mcp_recommendation_free(m);
+    return st;
 }

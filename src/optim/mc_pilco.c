@@ -56,8 +56,7 @@ static mcp_status second_try(const mcp_optimise_request *q, double *theta, mcp_o
         info->restarts += more.restarts;
         info->seconds += more.seconds;
         if (more.outcome == MCP_INTERRUPTED) info->outcome = MCP_INTERRUPTED;
-        double least =
-            q->incumbent_works ? q->system->task->optimise.incumbent_gain * fabs(info->score_last) : 0.0;
+        double least = q->incumbent_works ? mcp_incumbent_margin(q, info->score_last) : 0.0;
         if (info->score_last - more.score_last > least) {
             memcpy(theta, other, (size_t)params * sizeof *theta);
             info->outcome = more.outcome;
@@ -84,6 +83,7 @@ static mcp_status particles(const mcp_algorithm_input *in, int true_state, doubl
         .trial = in->number,
         .true_state = true_state,
         .incumbent_works = in->incumbent_works,
+        .cost_scale = in->cost_scale,
         .visited = in->visited,
         .visits = in->visits,
         .progress = in->progress,

@@ -291,11 +291,16 @@ static mcp_status check_settings(const mcp_optimise_settings *o, mcp_error *err)
     return MCP_OK;
 }
 
+double mcp_incumbent_margin(const mcp_optimise_request *q, double score)
+{
+    return q->system->task->optimise.incumbent_gain * fmax(fabs(score), q->cost_scale);
+}
+
 /* The policy that worked on the plant stays unless the model promises enough. */
 static void keep_incumbent(search *s, const double *incumbent)
 {
-    double gain = (s->score_first - s->info->score_last) / fabs(s->score_first);
-    if (!isfinite(s->score_first) || gain > s->set->incumbent_gain) return;
+    double gain = s->score_first - s->info->score_last;
+    if (!isfinite(s->score_first) || gain > mcp_incumbent_margin(s->q, s->score_first)) return;
     memcpy(s->theta, incumbent, (size_t)s->params * sizeof *s->theta);
     s->info->cost_last = s->info->cost_first;
     s->info->score_last = s->score_first;

@@ -13,6 +13,7 @@ typedef struct {
     uint32_t          trial;       /* policy trial, from 1 */
     int               true_state;  /* MC-PILCO */
     int               incumbent_works; /* the policy in theta succeeded on the plant */
+    double            cost_scale;      /* what a trial can cost: gains are measured by it; NaN: not known */
     /* [visits][nx] states the plant went through, to scale a fresh policy; may be NULL */
     const double *visited;
     int               visits;
@@ -25,5 +26,9 @@ typedef struct {
  * is the best so far. */
 mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *theta,
                                mcp_optimise_info *info, mcp_error *err);
+
+/* The least gain in score for which a policy that works is given up. Relative to what a trial can cost: of a
+ * cost of 200 that has come down to 0.7, the last 0.4 are nothing to risk a working policy for. */
+double mcp_incumbent_margin(const mcp_optimise_request *q, double score);
 
 #endif

@@ -35,7 +35,7 @@ const mcp_key mcp_optimise_table[] = {
      .about = "bound on the norm of the policy gradient; 0 = none"},
     {"incumbent_gain", KEY_NUMBER, AT(incumbent_gain), 0, 1, .fallback = "0.02",
      .about = "a policy that succeeded on the plant is replaced only for a larger predicted gain (fraction "
-              "of its cost)"},
+              "of its cost, or of the largest cost of a trial so far if that is more)"},
     {"success_weight", KEY_NUMBER, AT(success_weight), 0, 100, .fallback = "3",
      .about = "policies are compared by J (1 + w (1 - p)), p the share of particles that meet the success "
               "test; 0: by J alone"},

@@ -123,6 +123,26 @@ CASE(a_policy_that_works_stays_unless_much_is_promised)
     fixture_free(&f);
 }
 
+/* Of a cost that was a hundred times as high the last bit is not worth a risk. */
+CASE(a_gain_is_measured_by_what_a_trial_can_cost)
+{
+    fixture           f = {0};
+    mcp_optimise_info info;
+    if (!make(&f, &usual)) return;
+    mcp_optimise_request q = request_of(&f);
+    q.incumbent_works = 1;
+    f.task->optimise.incumbent_gain = 0.02;
+    CHECK_CLOSE(mcp_incumbent_margin(&q, 5.0), 0.1, 1e-15, 0);
+    q.cost_scale = NAN;
+    CHECK_CLOSE(mcp_incumbent_margin(&q, 5.0), 0.1, 1e-15, 0);
+    q.cost_scale = 1e4;
+    CHECK_CLOSE(mcp_incumbent_margin(&q, 5.0), 200.0, 1e-12, 0);
+    CHECK_OK(mcp_policy_optimise(&q, 1, f.theta, &info, err));
+    CHECK(info.outcome == MCP_KEPT_INCUMBENT && info.cost_last == info.cost_first);
+    release(&info);
+    fixture_free(&f);
+}
+
 CASE(a_policy_of_nan_is_replaced_and_that_is_said)
 {
     fixture           f = {0};
@@ -302,6 +322,7 @@ int main(int argc, char **argv)
     RUN(plateau_halves_the_rate_to_its_least_and_ends_on_the_best);
     RUN(threads_do_not_change_the_policy_found);
     RUN(a_policy_that_works_stays_unless_much_is_promised);
+    RUN(a_gain_is_measured_by_what_a_trial_can_cost);
     RUN(a_policy_of_nan_is_replaced_and_that_is_said);
     RUN(a_policy_that_can_only_give_nan_is_an_error);
     RUN(the_callback_sees_every_step_and_can_stop);
