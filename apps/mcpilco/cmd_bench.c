@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "commands.h"
+#include "options.h"
 
 static const struct {
     const char *name;
@@ -24,8 +25,20 @@ static int usage(FILE *to)
     return to == stderr ? 2 : 0;
 }
 
+/* For the shells: what may follow. */
+static int show_words(int argc, char **argv)
+{
+    char          words[200] = "";
+    size_t        used = 0;
+    const command verb = {.verb = "bench", .synopsis = "WHAT", .words = words};
+    for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)
+        used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i ? " " : "", benches[i].name);
+    return options_parse(&verb, argc, argv);
+}
+
 int cmd_bench(int argc, char **argv)
 {
+    if (options_seen()) return show_words(argc, argv);
     if (argc < 2) return usage(stderr);
     if (!strcmp(argv[1], "--help")) return usage(stdout);
     for (size_t i = 0; i < sizeof benches / sizeof *benches; i++)

@@ -3,14 +3,9 @@
 #include <string.h>
 
 #include "commands.h"
+#include "completion.h"
 #include "mcpilco/task.h"
 #include "options.h"
-
-typedef struct {
-    const char *name;
-    int (*run)(int argc, char **argv);
-    const char *about;
-} verb;
 
 /* One row a verb. */
 static const verb verbs[] = {
@@ -45,18 +40,25 @@ static int usage(FILE *to)
 {
     fprintf(to, "mcpilco " MCP_VERSION " - learn controllers for real robots from seconds of data\n\n"
                 "usage: mcpilco VERB ...        mcpilco VERB --help teaches the verb\n"
-                "                               mcpilco help task lists the keys of a task file\n\n");
+                "                               mcpilco help task lists the keys of a task file\n"
+                "                               mcpilco help task --schema: the same for editors, a JSON schema\n"
+                "                               mcpilco help completion bash|zsh|fish: for the shell\n\n");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].about);
     return to == stderr ? 2 : 0;
 }
 
-/* The reference of a task file's keys: docs/task-file.md. */
-static int help_task(void)
+/* The reference of a task file's keys: docs/task-file.md; or their schema. */
+static int help_task(const char *form)
 {
+    int schema = form && !strcmp(form, "--schema");
+    if (form && !schema) {
+        fprintf(stderr, "mcpilco help task: \"%s\" is not known; usage: mcpilco help task [--schema]\n", form);
+        return 2;
+    }
     char     *text = NULL;
     mcp_error err = {MCP_OK, ""};
-    if (mcp_task_help(&text, &err) != MCP_OK) {
+    if ((schema ? mcp_task_schema : mcp_task_help)(&text, &err) != MCP_OK) {
         fprintf(stderr, "mcpilco help: %s\n", err.text);
         return 1;
     }
@@ -69,7 +71,10 @@ int main(int argc, char **argv)
 {
     prepare_machine(argv);
     if (argc < 2) return usage(stderr);
-    if (argc > 2 && !strcmp(argv[1], "help") && !strcmp(argv[2], "task")) return help_task();
+    if (argc > 2 && !strcmp(argv[1], "help") && !strcmp(argv[2], "task"))
+        return help_task(argc > 3 ? argv[3] : NULL);
+    if (argc > 2 && !strcmp(argv[1], "help") && !strcmp(argv[2], "completion"))
+        return completion_print(argc > 3 ? argv[3] : "", verbs, sizeof verbs / sizeof *verbs);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
         return usage(stdout);
     if (!strcmp(argv[1], "--version")) {

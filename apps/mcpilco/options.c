@@ -141,9 +141,27 @@ static int parse_option(const command *c, int argc, char **argv, int *i)
     return unknown(c, arg);
 }
 
+static options_see_fn *seen_by;
+static void           *seen_context;
+
+void options_see(options_see_fn *see, void *context)
+{
+    seen_by = see;
+    seen_context = context;
+}
+
+int options_seen(void)
+{
+    return seen_by != NULL;
+}
+
 int options_parse(const command *c, int argc, char **argv)
 {
     int given = 0, only_positional = 0, code;
+    if (seen_by) {
+        seen_by(seen_context, c);
+        return 0;
+    }
     for (int i = 0; i < c->most; i++) c->positional[i] = NULL;
     for (int i = 1; i < argc; i++) {
         const char *arg = argv[i];

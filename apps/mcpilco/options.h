@@ -37,12 +37,17 @@ typedef struct {
     int           count;
     int           least, most;   /* positional arguments */
     const char  **positional;    /* [most], filled; NULL where not given */
+    const char   *words;         /* what the first may be, "kernels gp"; NULL: by the synopsis */
 } command;
 
 /* OPTIONS_GO: parsed, go on; else the exit code: 0 after --help, 2 after a mistake, which was named on
  * stderr. */
 enum { OPTIONS_GO = -1 };
 int options_parse(const command *c, int argc, char **argv);
+/* While see is not NULL, options_parse hands it the table and returns 0: how completion.c reads all of them. */
+typedef void options_see_fn(void *context, const command *c);
+void options_see(options_see_fn *see, void *context);
+int  options_seen(void); /* is somebody looking? */
 
 /* The word nearest to s by edit distance, or NULL when none is near. next(context, i) gives word i, NULL
  * after the last. */

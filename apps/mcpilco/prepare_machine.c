@@ -11,6 +11,7 @@
 
 #include "commands.h"
 #include "mcpilco/machine.h"
+#include "options.h"
 
 void prepare_machine(char **argv)
 {
@@ -48,14 +49,18 @@ static const char has_mujoco[] = "no";
 
 int cmd_machine(int argc, char **argv)
 {
-    mcp_machine m;
-    int         json = argc == 2 && !strcmp(argv[1], "--json");
-    if (argc > 1 && !json) {
-        int help = argc == 2 && !strcmp(argv[1], "--help");
-        fprintf(help ? stdout : stderr, "usage: mcpilco machine [--json]\n"
-                                        "Says what the program found here: instruction set, BLAS, cores.\n");
-        return help ? 0 : 2;
-    }
+    mcp_machine   m;
+    int           json = 0;
+    const option  options[] = {{"--json", OPTION_FLAG, &json, 0, 0, NULL, "one JSON object", NULL}};
+    const command verb = {
+        .verb = "machine",
+        .synopsis = "[--json]",
+        .about = "Says what the program found here: instruction set, BLAS, cores.",
+        .options = options,
+        .count = 1,
+    };
+    int code = options_parse(&verb, argc, argv);
+    if (code != OPTIONS_GO) return code;
     mcp_machine_info(&m);
     printf(json ? "{\"isa\": \"%s\", \"isa_cpu\": \"%s\", \"blas\": \"%s\", \"blas_kind\": \"%s\", "
                   "\"blas_slow\": %d, "

@@ -22,6 +22,8 @@ MCP_API void       mcp_task_free(mcp_task *task);
 MCP_API mcp_status mcp_task_dump(const mcp_task *task, char **json, mcp_error *err);
 /* The reference of all keys as Markdown: what docs/task-file.md holds. */
 MCP_API mcp_status mcp_task_help(char **markdown, mcp_error *err);
+/* The same keys as a JSON schema: for editors that complete and check YAML files. */
+MCP_API mcp_status mcp_task_schema(char **json, mcp_error *err);
 MCP_API void       mcp_task_text_free(char *text);
 
 #ifdef __cplusplus

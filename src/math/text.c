@@ -69,3 +69,17 @@ mcp_status mcp_text_take(mcp_text *t, char **out, mcp_error *err)
     memset(t, 0, sizeof *t);
     return MCP_OK;
 }
+
+void mcp_text_quoted(mcp_text *t, const char *s)
+{
+    mcp_text_add(t, "\"");
+    for (; *s; s++) {
+        if (*s == '"' || *s == '\\')
+            mcp_text_add(t, "\\%c", *s);
+        else if ((unsigned char)*s < ' ')
+            mcp_text_add(t, "\\u%04x", (unsigned)(unsigned char)*s);
+        else
+            mcp_text_bytes(t, s, 1);
+    }
+    mcp_text_add(t, "\"");
+}

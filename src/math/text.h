@@ -14,6 +14,7 @@ typedef struct {
 
 void mcp_text_add(mcp_text *t, const char *fmt, ...) MCP_PRINTF(2, 3);
 void mcp_text_bytes(mcp_text *t, const char *bytes, size_t n);
+void mcp_text_quoted(mcp_text *t, const char *s); /* as a JSON string, quotes included */
 void mcp_text_free(mcp_text *t);
 /* Hands the text over (mcp_free it) and empties t; MCP_ERR_MEMORY if an append failed. */
 mcp_status mcp_text_take(mcp_text *t, char **out, mcp_error *err);

@@ -36,7 +36,7 @@ static mcp_status read_shape(mcp_reader *r, mcp_yaml *n, const char *kind, mcp_t
     shape_row row   = {0};
     int       count = 0;
     for (const mcp_key *k = mcp_draw_table; k->name; k++) /* the kind's own keys */
-        if (!k->only || strstr(k->only, kind)) {
+        if (!k->only || mcp_listed(kind, k->only)) {
             table[count]        = *k;
             table[count++].only = NULL;
             if (!strcmp(k->name, "width") && !strcmp(kind, "rectangle")) table[count - 1].required = 1;
@@ -55,11 +55,24 @@ static mcp_status read_shape(mcp_reader *r, mcp_yaml *n, const char *kind, mcp_t
     return MCP_OK;
 }
 
+static const char *nearest_kind(const char *s, char best[MCP_WORD])
+{
+    char        words[8][MCP_WORD];
+    const char *list[8];
+    int         count = 0;
+    while (count < 8 && mcp_word(MCP_DRAW_KINDS, count, words[count])) {
+        list[count] = words[count];
+        count++;
+    }
+    const char *near = mcp_nearest(s, list, count);
+    return near ? strcpy(best, near) : NULL;
+}
+
 mcp_status mcp_read_draw(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
-    static const char *const words[] = {"line", "circle", "rectangle", "text"};
-    mcp_task                *t       = base;
-    mcp_status               st      = mcp_expect(r, n, MCP_YAML_LIST, key->form);
+    mcp_task  *t = base;
+    char       word[MCP_WORD];
+    mcp_status st = mcp_expect(r, n, MCP_YAML_LIST, key->form);
     if (st != MCP_OK) return st;
     if (n->count > MCP_MAX_LIST)
         return mcp_fail_at(r->err, n->at, "found %d shapes, expected at most %d", n->count, MCP_MAX_LIST);
@@ -68,16 +81,14 @@ mcp_status mcp_read_draw(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *
     for (mcp_yaml *c = n->first; c; c = c->next, t->draws++) {
         if (c->kind != MCP_YAML_MAP || c->count != 1)
             return mcp_read_fail(r, c, "one shape, e.g. line: {x: 0, y: 0, x2: 1, y2: 1}");
-        int i = 0;
-        while (i < 4 && strcmp(words[i], c->first->key)) i++;
-        if (i == 4) {
-            const char *near = mcp_nearest(c->first->key, words, 4);
+        if (!mcp_listed(c->first->key, MCP_DRAW_KINDS)) {
+            const char *near = nearest_kind(c->first->key, word);
             return mcp_fail_at(r->err, c->first->key_at,
                                "found shape \"%s\", expected one of line, circle, rectangle, text%s%s%s",
                                c->first->key, near ? "; did you mean \"" : "", near ? near : "",
                                near ? "\"?" : "");
         }
-        if ((st = read_shape(r, c->first, words[i], &t->draw[t->draws])) != MCP_OK) return st;
+        if ((st = read_shape(r, c->first, c->first->key, &t->draw[t->draws])) != MCP_OK) return st;
     }
     return MCP_OK;
 }

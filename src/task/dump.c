@@ -6,20 +6,6 @@
 #include "math/text.h"
 #include "task/keys.h"
 
-static void quoted(mcp_text *out, const char *s)
-{
-    mcp_text_add(out, "\"");
-    for (; *s; s++) {
-        if (*s == '"' || *s == '\\')
-            mcp_text_add(out, "\\%c", *s);
-        else if ((unsigned char)*s < ' ')
-            mcp_text_add(out, "\\u%04x", (unsigned)(unsigned char)*s);
-        else
-            mcp_text_bytes(out, s, 1);
-    }
-    mcp_text_add(out, "\"");
-}
-
 static void value(mcp_text *out, const mcp_yaml *n, int indent)
 {
     if (n->kind == MCP_YAML_SCALAR) {
@@ -28,7 +14,7 @@ static void value(mcp_text *out, const mcp_yaml *n, int indent)
         else if (n->known == 2)
             mcp_text_add(out, n->number != 0.0 ? "true" : "false");
         else
-            quoted(out, n->text);
+            mcp_text_quoted(out, n->text);
         return;
     }
     const char *brackets = n->kind == MCP_YAML_LIST ? "[]" : "{}";
@@ -36,7 +22,7 @@ static void value(mcp_text *out, const mcp_yaml *n, int indent)
     for (const mcp_yaml *c = n->first; c; c = c->next) {
         mcp_text_add(out, "%s\n%*s", c == n->first ? "" : ",", indent + 2, "");
         if (c->key) {
-            quoted(out, c->key);
+            mcp_text_quoted(out, c->key);
             mcp_text_add(out, ": ");
         }
         value(out, c, indent + 2);

@@ -236,26 +236,29 @@ static mcp_status natural_features(mcp_reader *r, mcp_yaml *map)
 
 #define AT(field) offsetof(mcp_task, field)
 const mcp_key mcp_model_table[] = {
-    {"velocities", KEY_OWN, 0, .read = read_velocities, .form = "a mapping position: velocity",
+    {"velocities", KEY_OWN, 0, .read = read_velocities,
+     .shape = SHAPE_TEXT_MAP, .form = "a mapping position: velocity",
      .about =
          "learned velocities: the model predicts the change of each over a sample; its position follows by "
          "integration"},
-    {"changes", KEY_OWN, 0, .read = read_changes, .form = "a list of states",
+    {"changes", KEY_OWN, 0, .read = read_changes, .shape = SHAPE_TEXTS, .form = "a list of states",
      .about = "states whose plain change over a sample is learned (systems that are not mechanical)"},
-    {"known", KEY_OWN, 0, .read = read_known, .form = "a mapping state: expression",
+    {"known", KEY_OWN, 0, .read = read_known, .shape = SHAPE_TEXT_MAP, .form = "a mapping state: expression",
      .about = "states whose next value is known: an expression of state and inputs, e.g. th + u"},
-    {"features", KEY_OWN, 0, .read = read_features, .form = "a list of expressions, or name: expression",
+    {"features", KEY_OWN, 0, .read = read_features,
+     .shape = SHAPE_TEXTS | SHAPE_TEXT_MAP, .form = "a list of expressions, or name: expression",
      .about = "inputs of the Gaussian processes: expressions of state and inputs. Default: all states "
               "(angles as sine "
               "and cosine) and inputs"},
-    {"kernel", KEY_OWN, 0, .read = read_kernel, .fallback = "se",
+    {"kernel", KEY_OWN, 0, .read = read_kernel, .shape = SHAPE_TEXT | SHAPE_TEXT_MAP, .fallback = "se",
      .form = "a kernel, or a mapping velocity: kernel",
      .about = "se, matern32, matern52, rq, periodic, linear, mp(degree), pi(expression, ...), with + and *; "
               "a list in "
               "brackets chooses features: linear(sin(th), u), mp(2; sin(th), u)"},
-    {"prior_mean", KEY_OWN, 0, .read = read_prior_mean, .form = "a mapping velocity: expression",
+    {"prior_mean", KEY_OWN, 0, .read = read_prior_mean,
+     .shape = SHAPE_TEXT_MAP, .form = "a mapping velocity: expression",
      .about = "expected change over a sample; the Gaussian process learns the rest"},
-    {"noise_floor", KEY_OWN, 0, 0, 1e6, .fallback = "0", .read = read_noise_floor,
+    {"noise_floor", KEY_OWN, 0, 0, 1e6, .fallback = "0", .read = read_noise_floor, .shape = SHAPE_VECTOR,
      .form = "a number, or velocity: number", .unit = "the change's unit",
      .about = "smallest noise deviation the training may choose; 0 = from what the smoother can know"},
     {"lengthscale_floor", KEY_NUMBER, AT(model.gp.lengthscale_floor), 0, 100, .fallback = "0.3",

@@ -99,8 +99,10 @@ const mcp_key mcp_part_table[] = {
     {"weight", KEY_NUMBER, offsetof(part_row, weight), 0, 1e6, OPEN_LO, .fallback = "1",
      .about = "relative weight of this part"},
     {"mean", KEY_OWN, offsetof(part_row, mean), ANY, .fallback = "0", .read = read_per_state,
+     .shape = SHAPE_VECTOR,
      .form = "a list, or state: number", .about = "mean of each state"},
     {"std", KEY_OWN, offsetof(part_row, std), 0, 1e9, .required = 1, .read = read_per_state,
+     .shape = SHAPE_VECTOR,
      .form = "a number, a list, or state: number", .about = "standard deviation of each state"},
     MCP_KEY_END,
 };
@@ -130,15 +132,19 @@ static mcp_status read_mixture(mcp_reader *r, mcp_yaml *n, void *base, const mcp
 
 #define AT(field) offsetof(mcp_task_start, field)
 const mcp_key mcp_start_table[] = {
-    {"mean", KEY_OWN, AT(mean), ANY, .read = read_per_state, .form = "a list, or state: number",
+    {"mean", KEY_OWN, AT(mean), ANY, .read = read_per_state,
+     .shape = SHAPE_VECTOR, .form = "a list, or state: number",
      .about = "Gaussian: mean of each state; default 0"},
-    {"std", KEY_OWN, AT(std), 0, 1e9, .read = read_per_state, .form = "a number, a list, or state: number",
+    {"std", KEY_OWN, AT(std), 0, 1e9, .read = read_per_state,
+     .shape = SHAPE_VECTOR, .form = "a number, a list, or state: number",
      .about = "Gaussian: standard deviation of each state"},
-    {"low", KEY_OWN, AT(low), ANY, .read = read_per_state, .form = "a list, or state: number",
+    {"low", KEY_OWN, AT(low), ANY, .read = read_per_state,
+     .shape = SHAPE_VECTOR, .form = "a list, or state: number",
      .about = "uniform: lower end for each state; default 0"},
-    {"high", KEY_OWN, AT(high), ANY, .read = read_per_state, .form = "a list, or state: number",
+    {"high", KEY_OWN, AT(high), ANY, .read = read_per_state,
+     .shape = SHAPE_VECTOR, .form = "a list, or state: number",
      .about = "uniform: upper end for each state; default 0"},
-    {"mixture", KEY_OWN, 0, .read = read_mixture, .table = mcp_part_table,
+    {"mixture", KEY_OWN, 0, .read = read_mixture, .shape = SHAPE_TABLES, .table = mcp_part_table,
      .form = "a list of {weight, mean, std}", .about = "several Gaussians instead of one"},
     MCP_KEY_END,
 };
@@ -218,13 +224,15 @@ const mcp_key mcp_explore_table[] = {
      .unit = "of the limit",
      .about = "of the uniform range, of each sine, of the triangle; default 1, 0.1, 0.5"},
     {"sines", KEY_INT, AT(sines), 1, 1000, .fallback = "10", .only = "sines", .about = "how many sines"},
-    {"frequency", KEY_OWN, 0, 0, 1e6, OPEN_LO, .only = "sines", .read = read_pair, .form = "[low, high]",
+    {"frequency", KEY_OWN, 0, 0, 1e6, OPEN_LO, .only = "sines", .read = read_pair,
+     .shape = SHAPE_NUMBERS, .form = "[low, high]",
      .fallback = "[0.1, 2]", .unit = "Hz", .about = "range the frequencies are drawn from"},
     {"phase", KEY_CHOICE, AT(phase), .fallback = "zero", .only = "sines", .choices = "zero|random|crest",
      .about = "zero: all sines start at zero, and push the same way at first; random: less drift of what "
               "integrates "
               "the input; crest: each starts at its largest or smallest value, which leaves no drift at all"},
-    {"period", KEY_OWN, 0, 0, 1e6, OPEN_LO, .only = "triangle", .read = read_pair, .form = "[low, high]",
+    {"period", KEY_OWN, 0, 0, 1e6, OPEN_LO, .only = "triangle", .read = read_pair,
+     .shape = SHAPE_NUMBERS, .form = "[low, high]",
      .fallback = "[0.7, 1.3]", .unit = "s", .about = "range the periods are drawn from"},
     {"noise", KEY_NUMBER, AT(noise), 0, 1, .fallback = "0.1", .only = "triangle", .unit = "of the limit",
      .about = "white noise on the triangle"},
@@ -232,7 +240,7 @@ const mcp_key mcp_explore_table[] = {
      .about = "how long each random value is held"},
     {"file", KEY_TEXT, AT(file), .only = "file", .required = 1,
      .about = "CSV file with the inputs' names as header, relative to the task file"},
-    {"start", KEY_OWN, AT(start), .read = mcp_read_start, .table = mcp_start_table,
+    {"start", KEY_OWN, AT(start), .read = mcp_read_start, .shape = SHAPE_TABLE, .table = mcp_start_table,
      .form = "as start:", .about = "starts of exploration trials, when they differ from start:"},
     MCP_KEY_END,
 };

@@ -27,6 +27,25 @@ typedef enum {
 
 enum { OPEN_LO = 1, OPEN_HI = 2 };
 
+/* What a KEY_OWN value may look like in YAML, for the schema (schema.c): any of those named. */
+enum {
+    SHAPE_NUMBER = 1,      /* 3, or an expression of constants                        */
+    SHAPE_NUMBERS = 2,     /* [3, 4]                                                  */
+    SHAPE_NUMBER_MAP = 4,  /* {p: 3, theta: 4}                                        */
+    SHAPE_NUMBERS_MAP = 8, /* {p: [3, 4], theta: [5, 6]}                              */
+    SHAPE_TEXT = 16,       /* a word or an expression                                 */
+    SHAPE_TEXTS = 32,      /* a list of them                                          */
+    SHAPE_TEXT_MAP = 64,   /* name: word or expression                                */
+    SHAPE_TABLE = 128,     /* a mapping by `table`, or its shorthand                  */
+    SHAPE_TABLES = 256,    /* a list of such mappings                                 */
+    SHAPE_ROWS = 512,      /* name: a mapping by `table`, or its shorthand            */
+    SHAPE_ONE_KIND = 1024, /* with SHAPE_TABLE: exactly one of the keys in `choices`  */
+    SHAPE_KIND_ROWS = 2048, /* a list of {kind: mapping by `table`}, kinds in `choices` */
+    SHAPE_VECTOR = SHAPE_NUMBER | SHAPE_NUMBERS | SHAPE_NUMBER_MAP
+};
+#define MCP_PLANT_KINDS "ode|mujoco|file|exec|udp|tcp|serial|callback" /* in the order of mcp_plant_type */
+#define MCP_DRAW_KINDS  "line|circle|rectangle|text"
+
 typedef struct mcp_key    mcp_key;
 typedef struct mcp_reader mcp_reader;
 typedef mcp_status        mcp_key_fn(mcp_reader *r, mcp_yaml *value, void *base, const mcp_key *key);
@@ -39,13 +58,14 @@ struct mcp_key {
     int            open;
     int            required;
     const char    *fallback;  /* YAML text of the default; NULL = stays zero or absent */
-    const char    *choices;   /* "none|difference|kalman" */
-    const char *only; /* types (the mapping's key "type") that know this key: "kalman|custom"; NULL = all */
+    const char    *choices;   /* "none|difference|kalman"; with SHAPE_*KIND*: the kinds */
+    const char *only; /* types (the mapping's key "type", or a plant's kind) that know this key; NULL = all */
     const char    *shorthand; /* KEY_MAP, or rows of a mapping: the key a plain value stands for */
     const mcp_key *table;     /* KEY_MAP; KEY_OWN: rows of its mapping, for the reference */
     mcp_key_fn    *read;      /* KEY_OWN */
     const char    *unit, *about;
     const char    *form; /* KEY_OWN: what the value looks like, for the reference and messages */
+    int            shape; /* KEY_OWN: the same for the schema */
 };
 #define MCP_KEY_END  \
     {                \
@@ -81,6 +101,10 @@ mcp_status mcp_expect(mcp_reader *r, const mcp_yaml *n, mcp_yaml_kind kind, cons
 mcp_status mcp_read_fail(mcp_reader *r, const mcp_yaml *n,
                          const char *expected); /* "path: found X, expected ..." */
 mcp_status mcp_read_memory(mcp_reader *r);
+/* Word i of "a|b|c"; NULL past the last. */
+enum { MCP_WORD = 32 };
+const char *mcp_word(const char *words, int i, char out[MCP_WORD]);
+int         mcp_listed(const char *word, const char *words); /* is it one of "a|b|c"? */
 int        mcp_is_name(const char *s);
 int        mcp_is_reserved(const char *s); /* a function, constant or word of the expression language */
 /* The word of `words` nearest to s, or NULL when none is near enough. */

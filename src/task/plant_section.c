@@ -55,10 +55,6 @@ static mcp_status read_map(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key
     return MCP_OK;
 }
 
-/* Keys of the kinds, in the order of mcp_plant_type. */
-static const char *const kinds[] = {"ode", "mujoco", "file", "exec", "udp", "tcp", "serial", "callback"};
-enum { KINDS = sizeof kinds / sizeof *kinds };
-
 typedef struct {
     mcp_task_plant plant;
     int            callback;
@@ -71,32 +67,37 @@ const mcp_key mcp_plant_table[] = {
      .about = "state: its time derivative, an expression of state, inputs, hidden states and let. A position "
               "may be "
               "left out: its derivative is its velocity"},
-    {"let", KEY_EXPRS, AT(let), .about = "ode: helper definitions, in order"},
+    {"let", KEY_EXPRS, AT(let), .only = "ode", .about = "helper definitions, in order"},
     {"hidden", KEY_EXPRS, AT(hidden),
-     .about = "ode: states that only the plant has (motor lag, flexible joint), name: start value; their "
+     .only = "ode",
+     .about = "states that only the plant has (motor lag, flexible joint), name: start value; their "
               "derivatives "
               "stand in ode"},
-    {"after", KEY_EXPRS, AT(after), .about = "ode: state: its value after each sample (clamps, known jumps)"},
+    {"after", KEY_EXPRS, AT(after), .only = "ode",
+     .about = "state: its value after each sample (clamps, known jumps)"},
     {"tolerance", KEY_NUMBER, AT(tolerance), 0, 0.1, OPEN_LO, .fallback = "1e-8",
-     .about = "ode: relative and absolute tolerance of the integrator"},
+     .only = "ode", .about = "relative and absolute tolerance of the integrator"},
     {"mujoco", KEY_TEXT, AT(model), .about = "MuJoCo model (XML), relative to the task file"},
-    {"map", KEY_OWN, offsetof(plant_row, plant), .read = read_map,
+    {"map", KEY_OWN, offsetof(plant_row, plant), .read = read_map, .shape = SHAPE_TEXT_MAP,
      .form = "a mapping name: place in the model",
-     .about = "mujoco: state or input: \"joint NAME position\", \"joint NAME velocity\", \"actuator NAME\""},
+     .only = "mujoco",
+     .about = "state or input: \"joint NAME position\", \"joint NAME velocity\", \"actuator NAME\""},
     {"file", KEY_TEXT, AT(file), .about = "recorded trials (CSV), relative to the task file"},
-    {"exec", KEY_OWN, offsetof(plant_row, plant), .read = read_argv,
+    {"exec", KEY_OWN, offsetof(plant_row, plant), .read = read_argv, .shape = SHAPE_TEXT | SHAPE_TEXTS,
      .form = "a program, or a list of program and arguments",
      .about = "a program that speaks the line protocol on its standard input and output"},
-    {"udp", KEY_OWN, offsetof(plant_row, plant), .read = read_address, .form = "host:port",
+    {"udp", KEY_OWN, offsetof(plant_row, plant), .read = read_address,
+     .shape = SHAPE_TEXT, .form = "host:port",
      .about = "a rig behind UDP"},
-    {"tcp", KEY_OWN, offsetof(plant_row, plant), .read = read_address, .form = "host:port",
+    {"tcp", KEY_OWN, offsetof(plant_row, plant), .read = read_address,
+     .shape = SHAPE_TEXT, .form = "host:port",
      .about = "a rig behind TCP"},
     {"serial", KEY_TEXT, offsetof(plant_row, device), .about = "a rig on a serial line: the device"},
-    {"baud", KEY_INT, AT(baud), 300, 4000000, .fallback = "115200", .about = "serial: speed"},
+    {"baud", KEY_INT, AT(baud), 300, 4000000, .fallback = "115200", .only = "serial", .about = "speed"},
     {"paced", KEY_FLAG, AT(paced), .fallback = "no",
-     .about = "exec, udp, tcp, serial: yes = mcpilco keeps time, no = lock-step with the rig"},
+     .only = "exec|udp|tcp|serial", .about = "yes = mcpilco keeps time, no = lock-step with the rig"},
     {"timeout", KEY_NUMBER, AT(timeout), 0, 3600, OPEN_LO, .fallback = "1", .unit = "s",
-     .about = "exec, udp, tcp, serial: time without an answer before the plant counts as lost"},
+     .only = "exec|udp|tcp|serial", .about = "time without an answer before the plant counts as lost"},
     {"callback", KEY_FLAG, offsetof(plant_row, callback),
      .about = "yes: a C program gives the plant (mcp_plant_from_ops)"},
     MCP_KEY_END,
@@ -106,23 +107,13 @@ const mcp_key mcp_plant_table[] = {
 /* Keys of one kind are refused beside another, so that nothing written in the file is silently unused. */
 static mcp_status check_kind(mcp_reader *r, mcp_yaml *n, int kind)
 {
-    static const struct {
-        const char *key;
-        unsigned    kinds;
-    } rules[] = {{"let", 1},
-                 {"hidden", 1},
-                 {"after", 1},
-                 {"tolerance", 1},
-                 {"map", 2},
-                 {"baud", 64},
-                 {"paced", 8 | 16 | 32 | 64},
-                 {"timeout", 8 | 16 | 32 | 64}};
-    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
-        mcp_yaml *c = mcp_yaml_find(n, rules[i].key);
-        if (c && !c->filled && !(rules[i].kinds >> kind & 1))
+    char word[MCP_WORD];
+    mcp_word(MCP_PLANT_KINDS, kind, word);
+    for (const mcp_key *k = mcp_plant_table; k->name; k++) {
+        mcp_yaml *c = mcp_yaml_find(n, k->name);
+        if (c && !c->filled && k->only && !mcp_listed(word, k->only))
             return mcp_fail_at(r->err, c->key_at,
-                               "found key \"%s\", expected no such key for a plant of kind %s", rules[i].key,
-                               kinds[kind]);
+                               "found key \"%s\", expected no such key for a plant of kind %s", k->name, word);
     }
     return MCP_OK;
 }
@@ -132,14 +123,15 @@ mcp_status mcp_read_plant(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key 
     mcp_task  *t    = base;
     plant_row  row  = {0};
     int        kind = -1;
+    char       first[MCP_WORD], word[MCP_WORD];
     mcp_status st   = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK) return st;
-    for (int i = 0; i < KINDS; i++) {
-        mcp_yaml *c = mcp_yaml_find(n, kinds[i]);
+    for (int i = 0; mcp_word(MCP_PLANT_KINDS, i, word); i++) {
+        mcp_yaml *c = mcp_yaml_find(n, word);
         if (!c) continue;
         if (kind >= 0)
             return mcp_fail_at(r->err, c->key_at, "found %s beside %s in plant, expected one kind of plant",
-                               kinds[i], kinds[kind]);
+                               word, mcp_word(MCP_PLANT_KINDS, kind, first));
         kind = i;
     }
     if ((st = mcp_keys_read(r, n, mcp_plant_table, &row)) != MCP_OK) return st;

@@ -312,8 +312,17 @@ mcp_status mcp_fill(mcp_reader *r, mcp_yaml *map, const char *key, const char *t
     return MCP_OK;
 }
 
-/* Is the word one of "a|b|c"? */
-static int listed(const char *word, const char *words)
+const char *mcp_word(const char *words, int i, char out[MCP_WORD])
+{
+    for (; i > 0; i--) {
+        words += strcspn(words, "|");
+        if (!*words++) return NULL;
+    }
+    snprintf(out, MCP_WORD, "%.*s", (int)strcspn(words, "|"), words);
+    return out;
+}
+
+int mcp_listed(const char *word, const char *words)
 {
     size_t n = strlen(word);
     for (const char *p = words; (p = strstr(p, word)); p += n)
@@ -332,7 +341,7 @@ mcp_status mcp_keys_read(mcp_reader *r, mcp_yaml *map, const mcp_key *table, voi
     }
     for (const mcp_key *k = table; k->name; k++) {
         mcp_yaml *n = mcp_yaml_find(map, k->name), *type = k->only ? mcp_yaml_find(map, "type") : NULL;
-        if (k->only && type && !listed(type->text, k->only)) {
+        if (k->only && type && !mcp_listed(type->text, k->only)) {
             if (!n || n->filled) continue;
             return mcp_fail_at(r->err, n->key_at,
                                "found key \"%s\", expected no such key for type %s (only for %s)", k->name,

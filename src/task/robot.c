@@ -248,16 +248,19 @@ const mcp_key mcp_observer_table[] = {
     {"steady", KEY_FLAG, AT(steady), .fallback = "no", .only = "kalman",
      .about = "steady gains instead of time-varying ones"},
     {"drive", KEY_OWN, AT(drive), 0, 1e9, OPEN_LO, .only = "kalman", .read = read_per_channel,
+     .shape = SHAPE_VECTOR,
      .form = "a number, or channel: number", .unit = "state/s^2",
      .about = "standard deviation of the white acceleration (or jerk) that moves a channel; needed unless "
               "gains are given"},
     {"noise", KEY_OWN, AT(noise), 0, 1e6, .fallback = "0", .only = "kalman", .read = read_per_channel,
+     .shape = SHAPE_VECTOR,
      .form = "a number, or channel: number", .unit = "the state's unit",
      .about = "measurement deviation the filter assumes; 0 = the channel's own noise and resolution"},
-    {"gains", KEY_OWN, 0, .only = "kalman", .read = read_gains,
+    {"gains", KEY_OWN, 0, .only = "kalman", .read = read_gains, .shape = SHAPE_NUMBERS_MAP,
      .form = "a mapping channel: [position gain, velocity gain]",
      .about = "fixed gains; computed when absent"},
-    {"memory", KEY_OWN, 0, .only = "custom", .read = read_memory, .table = mcp_memory_table,
+    {"memory", KEY_OWN, 0, .only = "custom", .read = read_memory,
+     .shape = SHAPE_ROWS, .table = mcp_memory_table,
      .shorthand = "next", .form = "a mapping name: {start, next}",
      .about = "what the observer remembers from sample to sample"},
     {"output", KEY_EXPRS, AT(output), .only = "custom",
@@ -309,9 +312,11 @@ const mcp_key mcp_smoother_table[] = {
               "central difference takes for "
               "velocity; the second learns from velocities without it and from u(t) itself"},
     {"drive", KEY_OWN, AT(drive), 0, 1e9, OPEN_LO, .only = "kalman", .required = 1, .read = read_per_channel,
+     .shape = SHAPE_VECTOR,
      .form = "a number, or channel: number", .unit = "state/s^2",
      .about = "standard deviation of the white acceleration"},
     {"noise", KEY_OWN, AT(noise), 0, 1e6, .fallback = "0", .only = "kalman", .read = read_per_channel,
+     .shape = SHAPE_VECTOR,
      .form = "a number, or channel: number", .unit = "the state's unit",
      .about = "measurement deviation; must cover the error of taking the acceleration as constant over a "
               "sample; 0 = "

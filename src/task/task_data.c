@@ -21,32 +21,39 @@ const mcp_key mcp_task_table[] = {
     {"trial", KEY_NUMBER, AT(trial), 0, 86400, OPEN_LO, .required = 1, .unit = "s",
      .about = "length of a trial, a whole number of samples"},
     {"trials", KEY_INT, AT(trials), 1, 1000, .fallback = "5", .about = "policy trials after exploration"},
-    {"constants", KEY_OWN, 0, .read = mcp_read_constants, .form = "a mapping name: expression",
+    {"constants", KEY_OWN, 0, .read = mcp_read_constants,
+     .shape = SHAPE_TEXT_MAP, .form = "a mapping name: expression",
      .about = "names for numbers, used in all expressions; each may use those before it. pi and Ts (the "
               "sampling time "
               "in s) exist already"},
-    {"state", KEY_OWN, 0, .required = 1, .read = mcp_read_states, .table = mcp_state_table,
+    {"state", KEY_OWN, 0, .required = 1, .read = mcp_read_states,
+     .shape = SHAPE_TEXTS | SHAPE_ROWS, .table = mcp_state_table,
      .shorthand = "unit", .form = "a list of names, or name: unit",
      .about = "the names of the robot's state"},
-    {"inputs", KEY_OWN, 0, .required = 1, .read = mcp_read_inputs, .table = mcp_input_table,
+    {"inputs", KEY_OWN, 0, .required = 1, .read = mcp_read_inputs,
+     .shape = SHAPE_ROWS, .table = mcp_input_table,
      .shorthand = "limit", .form = "a mapping name: limit", .about = "what the controller commands"},
-    {"measured", KEY_OWN, 0, .required = 1, .read = mcp_read_measured, .table = mcp_measured_table,
+    {"measured", KEY_OWN, 0, .required = 1, .read = mcp_read_measured,
+     .shape = SHAPE_TEXTS | SHAPE_ROWS, .table = mcp_measured_table,
      .shorthand = "noise", .form = "a mapping state: noise, or a list of states",
      .about = "the states that sensors give"},
-    {"model", KEY_OWN, 0, .required = 1, .read = mcp_read_model, .table = mcp_model_table,
+    {"model", KEY_OWN, 0, .required = 1, .read = mcp_read_model,
+     .shape = SHAPE_TABLE, .table = mcp_model_table,
      .form = "a mapping key: value", .about = "what Gaussian processes learn about the motion"},
-    {"observer", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_observer, .table = mcp_observer_table,
+    {"observer", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_observer,
+     .shape = SHAPE_TABLE, .table = mcp_observer_table,
      .shorthand = "type", .form = "a type, or a mapping",
      .about = "ONLINE: how the controller gets velocities; runs on the robot and in every particle. Default: "
               "none when "
               "all states are measured, else difference"},
-    {"smoother", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_smoother, .table = mcp_smoother_table,
+    {"smoother", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_smoother,
+     .shape = SHAPE_TABLE, .table = mcp_smoother_table,
      .shorthand = "type", .form = "a type, or a mapping",
      .about = "OFFLINE: how recorded positions become training data. Default: none when all states are "
               "measured, else "
               "central-difference"},
     {"let", KEY_EXPRS, AT(let), .about = "helper definitions for the policy, in order"},
-    {"policy", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_policy,
+    {"policy", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_policy, .shape = SHAPE_TEXT | SHAPE_TEXT_MAP,
      .form = "an expression, or a mapping input: expression",
      .about =
          "the controller with its learnable parts: rbf(n, feature, ...), mlp(...), param(name, start). State "
@@ -58,21 +65,25 @@ const mcp_key mcp_task_table[] = {
      .about = "sum: the metric is added up over a trial like the cost; end: its value at the trial's last "
               "sample counts, "
               "e.g. a final distance"},
-    {"start", KEY_OWN, AT(start), .required = 1, .read = mcp_read_start, .table = mcp_start_table,
+    {"start", KEY_OWN, AT(start), .required = 1, .read = mcp_read_start,
+     .shape = SHAPE_TABLE, .table = mcp_start_table,
      .form = "a mapping",
      .about = "where trials begin: mean and std (Gaussian), low and high (uniform), or mixture"},
-    {"explore", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_explore, .table = mcp_explore_table,
+    {"explore", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_explore,
+     .shape = SHAPE_TABLE, .table = mcp_explore_table,
      .shorthand = "type", .form = "a type, or a mapping",
      .about = "inputs of the first trials, before there is a policy"},
     {"success", KEY_MAP, 0, .table = mcp_success_table, .shorthand = "when",
      .about = "when a trial counts as solved"},
-    {"limits", KEY_OWN, 0, .read = mcp_read_limits, .form = "a mapping name: expression",
+    {"limits", KEY_OWN, 0, .read = mcp_read_limits,
+     .shape = SHAPE_TEXT_MAP, .form = "a mapping name: expression",
      .about = "a trial ends when one of these becomes true; data up to then is used"},
     {"safe", KEY_EXPR, AT(fail_safe),
      .about = "input sent at the end of a trial and on every error: zero, hold (the last command), or an "
               "expression of "
               "the observed state; default zero"},
-    {"plant", KEY_OWN, 0, .required = 1, .read = mcp_read_plant, .table = mcp_plant_table,
+    {"plant", KEY_OWN, 0, .required = 1, .read = mcp_read_plant,
+     .shape = SHAPE_TABLE | SHAPE_ONE_KIND, .choices = MCP_PLANT_KINDS, .table = mcp_plant_table,
      .form = "a mapping",
      .about =
          "the robot or its stand-in: exactly one of ode, mujoco, file, exec, udp, tcp, serial, callback"},
@@ -82,7 +93,8 @@ const mcp_key mcp_task_table[] = {
      .fallback = "mc-pilco4pms", .about = "how the policy is improved between trials"},
     {"seed", KEY_U64, AT(seed), 0, 9007199254740992.0, .fallback = "1",
      .about = "same task, settings and seed: same numbers"},
-    {"draw", KEY_OWN, 0, .read = mcp_read_draw, .table = mcp_draw_table,
+    {"draw", KEY_OWN, 0, .read = mcp_read_draw,
+     .shape = SHAPE_KIND_ROWS, .choices = MCP_DRAW_KINDS, .table = mcp_draw_table,
      .form = "a list of shapes {line|circle|rectangle|text: {...}}", .about = "the animation of a trial"},
     MCP_KEY_END,
 };
