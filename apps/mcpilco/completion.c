@@ -1,5 +1,6 @@
-/* completion.c - completion scripts: every verb shows its table of options (options_see), every section of a task
- * file its keys (for --set). What an option takes is told by the name of its argument: FILE, DIR, TASK, KEY=VALUE. */
+/* completion.c - completion scripts: every verb shows its table of options (options_see), every section of a
+ * task file its keys (for --set). What an option takes is told by the name of its argument: FILE, DIR, TASK,
+ * KEY=VALUE. */
 #include "completion.h"
 
 #include <stdio.h>
@@ -143,7 +144,8 @@ static void zsh_verb(void *context, const command *c)
     for (int i = 0; i < c->count; i++) {
         const option *o = &c->options[i];
         const char   *often = o->type == OPTION_LIST ? "*" : "";
-        if (o->short_name) printf(" \\\n      '(%s %s)'{%s,%s}'[", o->name, o->short_name, o->short_name, o->name);
+        if (o->short_name)
+            printf(" \\\n      '(%s %s)'{%s,%s}'[", o->name, o->short_name, o->short_name, o->name);
         else printf(" \\\n      '%s%s[", often, o->name);
         print_quoted(o->help, "[]:\\");
         printf("]");
@@ -217,7 +219,8 @@ static void print_fish(const verb *verbs, size_t count)
         print_quoted(verbs[i].about, "");
         printf("'\n");
     }
-    printf("complete -c mcpilco -n __fish_use_subcommand -a help -d 'keys of a task file, completion scripts'\n"
+    printf("complete -c mcpilco -n __fish_use_subcommand -a help "
+           "-d 'keys of a task file, completion scripts'\n"
            "complete -c mcpilco -n '__fish_seen_subcommand_from help' -a 'task completion'\n");
     all(verbs, count, fish_verb, NULL);
 }
@@ -228,7 +231,8 @@ int completion_print(const char *shell, const verb *verbs, size_t count)
     else if (!strcmp(shell, "zsh")) print_zsh(verbs, count);
     else if (!strcmp(shell, "fish")) print_fish(verbs, count);
     else {
-        fprintf(stderr, "mcpilco help completion: \"%s\" is no shell we know; expected bash, zsh or fish\n", shell);
+        fprintf(stderr, "mcpilco help completion: \"%s\" is no shell we know; expected bash, zsh or fish\n",
+                shell);
         return 2;
     }
     return 0;

@@ -1,6 +1,6 @@
-/* schema.c - a JSON schema (draft 7) of task files from the tables that check them, for editors: they complete
- * keys, show what a key means and underline what cannot be. A schema knows nothing of expressions and of what one
- * section says against another; mcpilco check does. */
+/* schema.c - a JSON schema (draft 7) of task files from the tables that check them, for editors: they
+ * complete keys, show what a key means and underline what cannot be. A schema knows nothing of expressions
+ * and of what one section says against another; mcpilco check does. */
 #include <string.h>
 
 #include "math/text.h"
@@ -33,8 +33,9 @@ static void number(mcp_text *out, const mcp_key *k)
     int whole = k->type == KEY_INT || k->type == KEY_U64;
     mcp_text_add(out, "{\"anyOf\": [{\"type\": \"%s\"", whole ? "integer" : "number");
     if (k->hi > k->lo)
-        mcp_text_add(out, ", \"%s\": %.17g, \"%s\": %.17g", k->open & OPEN_LO ? "exclusiveMinimum" : "minimum",
-                     k->lo, k->open & OPEN_HI ? "exclusiveMaximum" : "maximum", k->hi);
+        mcp_text_add(out, ", \"%s\": %.17g, \"%s\": %.17g",
+                     k->open & OPEN_LO ? "exclusiveMinimum" : "minimum", k->lo,
+                     k->open & OPEN_HI ? "exclusiveMaximum" : "maximum", k->hi);
     mcp_text_add(out, "}, {\"$ref\": \"#/definitions/constant\"}]}");
 }
 
@@ -69,7 +70,8 @@ static void kind_rows(mcp_text *out, const mcp_key *k)
 {
     char word[MCP_WORD];
     int  count = 0;
-    mcp_text_add(out, "{\"type\": \"array\", \"items\": {\"type\": \"object\", \"additionalProperties\": false, "
+    mcp_text_add(out, "{\"type\": \"array\", \"items\": {\"type\": \"object\", "
+                      "\"additionalProperties\": false, "
                       "\"minProperties\": 1, \"maxProperties\": 1, \"properties\": {");
     for (int i = 0; mcp_word(k->choices, i, word); i++) {
         next(out, &count);
@@ -106,7 +108,9 @@ static void text(mcp_text *out, const mcp_key *k)
 static void texts_by_name(mcp_text *out, const mcp_key *k)
 {
     (void)k;
-    mcp_text_add(out, "{\"type\": \"object\", \"additionalProperties\": {\"$ref\": \"#/definitions/expression\"}}");
+    mcp_text_add(out, "{\"type\": \"object\", \"additionalProperties\": ");
+    reference(out, "expression");
+    mcp_text_add(out, "}");
 }
 
 static void numbers(mcp_text *out, const mcp_key *k)

@@ -16,6 +16,20 @@ for header in "$SOURCE"/include/mcpilco/*.h; do
 done
 echo "ok   the command and all headers are installed"
 
+for page in prefix/share/mcpilco/*.md prefix/share/mcpilco/docs/*.md; do
+  while read -r link; do
+    case $link in http*|mailto:*|'#'*) continue ;; esac
+    [ -e "$(dirname "$page")/${link%%#*}" ] || fail "$page: link to $link, which is not installed"
+  done < <(grep -oE '\]\([^)]+\)' "$page" | sed 's/^](//; s/)$//; s/ .*//')
+  ! grep -n 'build/mcpilco' "$page" || fail "$page names the build folder"
+done
+for file in bash-completion/completions/mcpilco zsh/site-functions/_mcpilco fish/vendor_completions.d/mcpilco.fish \
+  mcpilco/task.schema.json mcpilco/examples/drivers/mcpilco_plant.py mcpilco/tasks/cartpole.yaml man/man1/mcpilco.1; do
+  [ -s "prefix/share/$file" ] || fail "share/$file is not installed"
+done
+prefix/bin/mcpilco check prefix/share/mcpilco/tasks/pendulum.yaml --brief > check.log || fail "$(cat check.log)"
+echo "ok   pages, tasks, examples and completions are installed and find each other"
+
 outside=$(ldd "$lib/libmcpilco.so" | grep 'not found' || true)
 [ -z "$outside" ] || fail "libmcpilco.so needs: $outside"
 strange=$(nm -D --defined-only "$lib/libmcpilco.so" | awk '$3 !~ /^(mcp_|__bss_start$|_edata$|_end$)/ {print $3}')

@@ -1,5 +1,5 @@
-"""schema_check.py SCHEMA FILE.. - task files by the schema. A file without a first line "# expect: message" must pass; one
-with it must be refused where the message is about one key alone."""
+"""schema_check.py SCHEMA FILE.. - task files by the schema. A file without a first line "# expect: message"
+must pass; one with it must be refused where the message is about one key alone."""
 import json
 import re
 import sys
@@ -10,24 +10,25 @@ import yaml
 
 
 class Loader(yaml.SafeLoader):
-    """YAML 1.2's numbers and words, as editors read them: 3e-3 is a number, yes a word, no key comes twice."""
+    """YAML 1.2's numbers and words, as editors read them: 3e-3 is a number, yes a word."""
 
 
 Loader.yaml_implicit_resolvers = {k: [] for k in yaml.SafeLoader.yaml_implicit_resolvers}
 for tag, pattern, first in (
         ("tag:yaml.org,2002:bool", r"^(true|false)$", "tf"),
         ("tag:yaml.org,2002:int", r"^[-+]?[0-9]+$", "-+0123456789"),
-        ("tag:yaml.org,2002:float", r"^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$", "-+.0123456789"),
+        ("tag:yaml.org,2002:float", r"^[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?$",
+         "-+.0123456789"),
         ("tag:yaml.org,2002:null", r"^(~|null|)$", ["~", "n", ""])):
     Loader.add_implicit_resolver(tag, re.compile(pattern), first)
 
 
-# What a table says about one key, a schema can say too; expressions and what sections say about each other it cannot.
-TELLABLE = re.compile(r"unknown key|is missing in|expected no such key|expected one of [a-z]|a whole number from|yes or no"
-                      r"|expected a number in|expected a text|expected one kind")
+# What a table says about one key, a schema can say too; what sections say about each other it cannot.
+TELLABLE = re.compile(r"unknown key|is missing in|expected no such key|expected one of [a-z]|yes or no"
+                      r"|a whole number from|expected a number in|expected a text|expected one kind")
 # names, which may be constants, and what is inside an expression
-BEYOND = {"name-start.yaml", "number-expression-range.yaml", "range-infinite.yaml", "type-number.yaml", "word-kernel.yaml",
-          "yaml-empty.yaml"}
+BEYOND = {"name-start.yaml", "number-expression-range.yaml", "range-infinite.yaml", "type-number.yaml",
+          "word-kernel.yaml", "yaml-empty.yaml"}
 
 
 def broken(validator, file):

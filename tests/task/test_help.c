@@ -36,6 +36,17 @@ CASE(reference_names_every_section)
     mcp_task_text_free(text);
 }
 
+CASE(schema_names_every_section_and_ranges)
+{
+    char *text = NULL;
+    REQUIRE_OK(mcp_task_schema(&text, err));
+    CHECK_HAS(text, "\"dropout\": {\"description\": ");
+    CHECK_HAS(text, "\"minimum\": 0, \"exclusiveMaximum\": 1}");
+    CHECK_HAS(text, "\"enum\": [\"none\", \"difference\", \"kalman\", \"custom\"]");
+    CHECK_HAS(text, "{\"required\": [\"mujoco\"]}");
+    mcp_task_text_free(text);
+}
+
 int main(int argc, char **argv)
 {
     if (argc > 1 && !strcmp(argv[1], "--write")) {
@@ -48,5 +59,6 @@ int main(int argc, char **argv)
     TEST_ARGS(argc, argv);
     RUN(task_file_reference_is_up_to_date);
     RUN(reference_names_every_section);
+    RUN(schema_names_every_section_and_ranges);
     return DONE();
 }
