@@ -16,12 +16,12 @@
 #include <string.h>
 #include <time.h>
 
+#include "control/score.h"
 #include "math/arena.h"
 #include "optim/adam.h"
 #include "optim/check.h"
 #include "optim/policy_init.h"
 #include "optim/rules.h"
-#include "optim/success.h"
 
 enum { RACE_STEPS = 50, RESAMPLE_MOST = 10, RESTART_MOST = 5 };
 enum { RULE_PLATEAU = 0, RULE_MONITOR, RULE_SCHEDULE };
@@ -41,7 +41,8 @@ typedef struct {
     uint32_t                     policies; /* fresh policies drawn */
     double                      *theta, *gradient, *best, *rate;
     double best_score, best_cost; /* on the fixed noise: with failures counted, and J alone */
-    double *states, *inputs, *success_work; /* of an evaluation's particles; NULL: no success test */
+    double *states, *applied; /* of an evaluation's particles; NULL: no success test */
+    mcp_scorer *scorer;
     double                       score_first;
     int                          stopped;   /* by the callback */
     struct timespec              begun;
@@ -74,19 +75,33 @@ static mcp_status particles(search *s, mcp_rollout *rollout, uint32_t step, doub
     return mcp_rollout_run(rollout, s->theta, stream.dropout, &noise, result, err);
 }
 
+/* Share of the judged particles that fail the task's success test. */
+static double failures(const search *s)
+{
+    const int nx = s->q->system->nx, nu = s->q->system->nu;
+    int       good = 0;
+    for (int j = 0; j < s->judges; j++) {
+        mcp_motion m = {.samples = s->q->system->steps + 1,
+                        .states = s->states + (size_t)(j * nx),
+                        .inputs = s->applied + (size_t)(j * nu),
+                        .state_stride = (size_t)s->judges * (size_t)nx,
+                        .input_stride = (size_t)s->judges * (size_t)nu};
+        good += mcp_scorer_success(s->scorer, &m, s->set->success_margin);
+    }
+    return 1.0 - (double)good / s->judges;
+}
+
 /* The score without dropout on the fixed noise, infinite when it is no number; the best policy so far is
  * kept. A wide cost hardly tells a policy that always ends well from one that does nine times in ten: the
  * success test does. And of failures that come once in a thousand runs some hundred particles show nothing,
  * unless their noise is larger than the robot's. */
 static double evaluate(search *s, double *J)
 {
-    mcp_rollout_result result = {.states = s->states, .inputs = s->inputs};
+    mcp_rollout_result result = {.states = s->states, .applied = s->applied};
     double             score, failed = 0.0;
     *J = INFINITY;
     if (particles(s, s->judge, fixed_noise, 0.0, s->set->stress, &result, NULL) != MCP_OK) return INFINITY;
-    if (s->states)
-        failed = 1.0 - mcp_success_rate(s->q->system, s->set->success_margin, s->judges, s->states, s->inputs,
-                                        s->success_work);
+    if (s->states) failed = failures(s);
     *J    = result.J;
     score = result.J + s->set->success_weight * failed * fabs(result.J);
     if (score < s->best_score) {
@@ -248,8 +263,7 @@ static size_t layout(search *s, char *mem)
     if (s->q->system->task->success.text && s->set->success_weight > 0.0) {
         size_t rows     = (size_t)(s->q->system->steps + 1) * (size_t)s->judges;
         s->states       = mcp_arena_doubles(&a, rows * (size_t)s->q->system->nx);
-        s->inputs       = mcp_arena_doubles(&a, rows * (size_t)s->q->system->nu);
-        s->success_work = mcp_arena_doubles(&a, mcp_success_work(s->q->system));
+        s->applied      = mcp_arena_doubles(&a, rows * (size_t)s->q->system->nu);
     }
     return a.used;
 }
@@ -377,6 +391,7 @@ mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *
     if (s.params < 1)
         return mcp_fail(err, MCP_ERR_TASK, "policy: nothing in it can be learned (no rbf, mlp or param)");
     st = search_memory(&s, &memory);
+    if (st == MCP_OK && s.states) st = mcp_scorer_create(&s.scorer, q->system, err);
     if (st == MCP_OK) st = run(&s, warm, err);
     s.info->seconds = seconds_since(&s.begun);
     if (st != MCP_OK || !info) {
@@ -384,6 +399,7 @@ mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *
         mcp_free(s.info->rate_history);
         s.info->history = s.info->rate_history = NULL;
     }
+    mcp_scorer_free(s.scorer);
     mcp_block_free(memory);
     return st;
 }

@@ -5,10 +5,8 @@
  * it. */
 #include "optim/particles.h"
 
-#include <string.h>
-
+#include "control/score.h"
 #include "math/arena.h"
-#include "plant/plant_handle.h"
 #include "rollout/rollout.h"
 
 enum {
@@ -55,14 +53,16 @@ static mcp_status particles_alloc(mcp_particles **out, const mcp_system *s, int 
         mcp_arena      a = {.base = pass ? (char *)p : NULL};
         mcp_particles *q = mcp_arena_bytes(&a, sizeof *q);
         double *x = mcp_arena_doubles(&a, n * (size_t)s->nx), *z = mcp_arena_doubles(&a, n * (size_t)s->nx);
-        double *u = mcp_arena_doubles(&a, n * (size_t)s->nu), *c = mcp_arena_doubles(&a, (size_t)count);
+        double *u = mcp_arena_doubles(&a, n * (size_t)s->nu), *applied = mcp_arena_doubles(&a, n * (size_t)s->nu);
+        double *c = mcp_arena_doubles(&a, (size_t)count);
         if (pass == 0) {
             mcp_status st = mcp_block_alloc(&block, a.used, err);
             if (st != MCP_OK) return st;
             p = block;
         } else {
             *q = (mcp_particles){.count = count, .samples = s->steps + 1, .nx = s->nx, .nu = s->nu,
-                                 .states = x, .observed = z, .inputs = u, .cost = c};
+                                 .states = x, .observed = z, .inputs = u,
+                                 .applied = applied, .cost = c};
         }
     }
     *out = p;
@@ -98,6 +98,7 @@ mcp_status mcp_particles_run(mcp_particles **out, const mcp_system *s, mcp_gp *c
     mcp_rollout_result result = {.states = p->states,
                                  .observed = p->observed,
                                  .inputs = p->inputs,
+                                 .applied = p->applied,
                                  .particle_cost = p->cost};
     if ((st = mcp_rollout_run(rollout, theta, 0.0, &noise, &result, err)) != MCP_OK) goto done;
     p->cost_mean = result.J;
@@ -113,26 +114,20 @@ done:
 mcp_status mcp_particles_score(const mcp_particles *p, const mcp_system *s, int *success, int *limit,
                                double *metric, mcp_error *err)
 {
-    mcp_trial *t;
-    mcp_status st = mcp_trial_create(&t, s->task, err);
-    if (st != MCP_OK) return st;
-    t->samples = p->samples;
-    for (int i = 0; i < p->samples; i++) t->t[i] = i * s->ts;
-    for (int j = 0; j < p->count; j++) {
-        mcp_score score;
-        for (int i = 0; i < p->samples; i++) {
-            size_t row = (size_t)i * (size_t)p->count + (size_t)j;
-            memcpy(t->truth + i * p->nx, p->states + row * (size_t)p->nx, (size_t)p->nx * sizeof(double));
-            memcpy(t->observed + i * p->nx, p->observed + row * (size_t)p->nx,
-                   (size_t)p->nx * sizeof(double));
-            memcpy(t->input + i * p->nu, p->inputs + row * (size_t)p->nu, (size_t)p->nu * sizeof(double));
-            memcpy(t->applied + i * p->nu, p->inputs + row * (size_t)p->nu, (size_t)p->nu * sizeof(double));
-        }
-        mcp_trial_score(s, t, t->truth, &score);
-        if (success) success[j] = score.success && !score.limit;
+    mcp_scorer *k;
+    mcp_status  st = mcp_scorer_create(&k, s, err);
+    for (int j = 0; st == MCP_OK && j < p->count; j++) {
+        mcp_score  score;
+        mcp_motion m = {.samples = p->samples,
+                        .states = p->states + (size_t)(j * p->nx),
+                        .inputs = p->applied + (size_t)(j * p->nu),
+                        .state_stride = (size_t)p->count * (size_t)p->nx,
+                        .input_stride = (size_t)p->count * (size_t)p->nu};
+        mcp_scorer_run(k, &m, &score);
+        if (success) success[j] = score.success;
         if (limit) limit[j] = score.limit;
         if (metric) metric[j] = score.metric;
     }
-    mcp_trial_free(t);
-    return MCP_OK;
+    mcp_scorer_free(k);
+    return st;
 }

@@ -10,7 +10,8 @@ typedef struct {
     int     count, samples, nx, nu; /* samples = T+1 */
     double *states;                 /* [sample][particle][nx] */
     double *observed;               /* [sample][particle][nx] */
-    double *inputs;                 /* [sample][particle][nu] */
+    double *inputs;                 /* [sample][particle][nu] commanded */
+    double *applied;                /* [sample][particle][nu] */
     double *cost;                   /* [particle] cumulative  */
     double  cost_mean, cost_std;
 } mcp_particles;
@@ -25,7 +26,7 @@ typedef struct {
 mcp_status mcp_particles_run(mcp_particles **out, const mcp_system *s, mcp_gp *const *gp, const double *theta,
                              const mcp_particle_settings *p, mcp_pool *pool, mcp_error *err);
 void       mcp_particles_free(mcp_particles *p);
-/* Scores every particle as if it were a trial: success, limit hit, metric; each [count] or NULL. */
+/* Scores every particle as a trial is scored: success, limit reached, metric; each [count] or NULL. */
 mcp_status mcp_particles_score(const mcp_particles *p, const mcp_system *s, int *success, int *limit,
                                double *metric, mcp_error *err);
 

@@ -2,7 +2,7 @@
 #ifndef MCP_PLANT_HANDLE_H
 #define MCP_PLANT_HANDLE_H
 
-#include "control/system.h"
+#include "control/score.h"
 #include "mcpilco/plant.h"
 #include "plant/trial.h"
 
@@ -31,13 +31,8 @@ mcp_status mcp_plant_run(mcp_plant *p, const double *theta, uint64_t seed, uint3
 mcp_status mcp_plant_run_inputs(mcp_plant *p, const double *u, uint64_t seed, uint32_t trial, uint32_t run,
                                 mcp_tick_fn *tick, void *tick_context, mcp_trial *out, mcp_error *err);
 
-/* After the fact: cumulative cost and metric (or the metric at the end, as the task says) over t = 0..T of
- * the truth (or of the estimate when truth is unknown), and whether the success test held; a trial that ended
- * early has not succeeded. states: [sample][nx]. */
-typedef struct {
-    double cost, metric;
-    int    success, limit; /* limit: index of the first limit hit + 1, 0 = none */
-} mcp_score;
+/* The score of a recorded trial by its applied inputs; one that ended early has not succeeded. states:
+ * [sample][nx] the truth, or the estimate where that is unknown. */
 void mcp_trial_score(const mcp_system *s, const mcp_trial *t, const double *states, mcp_score *out);
 
 /* Exploration input of one trial: u[T][nu]. */

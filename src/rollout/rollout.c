@@ -179,6 +179,9 @@ static void record_all(const mcp_rollout *r, const mcp_block *b, int first, int 
             record(to->observed, k->uz + (size_t)s->nu * (size_t)b->ld, s->nx, t, first, live, b->ld,
                    s->set.particles);
         if (to->inputs && t < s->T) record(to->inputs, k->uz, s->nu, t, first, live, b->ld, s->set.particles);
+        if (to->applied)
+            record(to->applied, k->xad + (size_t)s->nx * (size_t)b->ld, s->nu, t, first, live, b->ld,
+                   s->set.particles);
         for (int i = 0; to->inputs && t == s->T && i < live * s->nu; i++)
             to->inputs[((size_t)t * (size_t)s->set.particles + (size_t)first) * (size_t)s->nu + (size_t)i] =
                 NAN;
@@ -202,7 +205,7 @@ static void run_block(void *context, int task, int worker)
     mcp_block_forward(b, c->theta, n, keep, scale, c->result->gradient != NULL, last, r->cost + first,
                       (size_t)r->padded);
     for (int j = 0; j < n; j++) r->bad[first + j] = j < live && isnan(b->bad[j]);
-    if (c->result->states || c->result->observed || c->result->inputs)
+    if (c->result->states || c->result->observed || c->result->inputs || c->result->applied)
         record_all(r, b, first, live, c->result);
     if (!c->result->gradient) return;
     double *sums = r->sums + (size_t)(first / MCP_LANES) * s->sums;

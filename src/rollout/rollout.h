@@ -49,6 +49,7 @@ typedef struct {
     double *states;         /* [T+1][M][nx] or NULL */
     double *observed;       /* [T+1][M][nx] or NULL: z of the controller */
     double *inputs;         /* [T+1][M][nu] or NULL: commands; NaN at T, where none is given */
+    double *applied;        /* [T+1][M][nu] or NULL: what reached the system; at T the last one again */
     double *particle_cost;  /* [M] or NULL */
     int bad; /* particles with a NaN or infinite state or cost; then status is MCP_ERR_NUMERIC */
 } mcp_rollout_result;

@@ -103,6 +103,25 @@ CASE(slew_limit_holds_while_exploring)
     rig_close(&r);
 }
 
+CASE(a_trial_is_scored_by_the_input_that_reached_the_plant)
+{
+    rig       r;
+    mcp_score s;
+    REQUIRE(rig_open(&r,
+                     bench_task((bench_parts){.inputs = "{u: {limit: 2, delay: 3}}", .more = "metric: u\n"}),
+                     NULL, NULL));
+    CHECK_OK(explore(&r, 0, 0, err));
+    mcp_trial_score(r.system, r.trial, r.trial->truth, &s);
+    double applied = 0.0, commanded = 0.0;
+    for (int k = 0; k < 100; k++) {
+        applied += r.trial->applied[k];
+        commanded += r.trial->input[k];
+    }
+    CHECK_CLOSE(s.metric, applied + r.trial->applied[99], 1e-9, 1e-9);
+    CHECK(fabs(applied - commanded) > 1e-3);
+    rig_close(&r);
+}
+
 CASE(a_limit_ends_the_trial_and_its_data_is_kept)
 {
     rig r;
@@ -404,6 +423,7 @@ int main(int argc, char **argv)
     RUN(a_trial_depends_on_seed_trial_and_run_only);
     RUN(actuator_delay_shows_in_applied_and_in_the_motion);
     RUN(slew_limit_holds_while_exploring);
+    RUN(a_trial_is_scored_by_the_input_that_reached_the_plant);
     RUN(a_limit_ends_the_trial_and_its_data_is_kept);
     RUN(hidden_states_and_after_belong_to_the_plant);
     RUN(an_equation_that_explodes_loses_the_plant_and_keeps_the_data);
