@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DEMO   ?= runs/demo
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: build demo test bench lint coverage install setup clean
+.PHONY: build demo test bench lint coverage install docs setup clean
 
 # One build folder: $(call build_in,folder,cmake options[,target])
 build_in = mkdir -p $(1) && \
@@ -46,6 +46,11 @@ install:
 	@scripts/setup build
 	@$(call build_in,build-install,-DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX))
 	@cmake --install build-install
+
+# The pages of docs/ as a site with search: build/site/index.html
+docs:
+	@scripts/setup docs
+	@scripts/docs-site build/site
 
 setup:
 	@scripts/setup build test lint
