@@ -59,6 +59,7 @@ typedef struct {
     void       *progress_context;
     const mcp_plant_ops *plant; /* your own plant; borrowed until mcp_learner_free. NULL: the task's   */
     void       *plant_context;
+    mcp_watch   watch;          /* while a plant at the end of a wire is waited for; all NULL: nobody   */
 } mcp_learn_settings;
 MCP_API void mcp_learn_settings_default(mcp_learn_settings *s);
 

@@ -29,6 +29,16 @@ typedef struct {
     char   reason[96];                   /* why                                                       */
 } mcp_sample;
 
+/* Somebody who is asked while a plant at the end of a wire is waited for, and told while it may move. Each
+ * function may be NULL. */
+typedef struct {
+    int (*stop)(void *context); /* asked many times a second while waiting; non-zero: stop now */
+    /* A trial is on: line is what to write to the wire fd should the program have to die at once (in a signal
+     * handler, say); it is valid during the call only. fd = -1: the safe input was sent. */
+    void (*moving)(void *context, int fd, const char *line);
+    void *context;
+} mcp_watch;
+
 /* Each returns MCP_OK, or MCP_ERR_PLANT with a sentence (mcp_fail) when the plant is lost. context is your
  * own. */
 typedef struct {

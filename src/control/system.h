@@ -17,6 +17,7 @@
 #ifndef MCP_SYSTEM_H
 #define MCP_SYSTEM_H
 
+#include "mcpilco/plant.h"
 #include "program/program.h"
 #include "task/task_data.h"
 
@@ -43,6 +44,7 @@ typedef struct {
     char       **kernel_text;  /* per GP, in feature indices, as mcp_kernel_parse got it              */
     char       **feature_text; /* nf expressions                                                      */
     int white_noise; /* 1: the GPs' noise is white, whatever the task says (an algorithm's own models)  */
+    const mcp_watch *watch;    /* whoever opens a plant of this system; borrowed, NULL: nobody        */
     char        *observed;     /* [nx] 1: the controller has an estimate of this state                */
 } mcp_system;
 

@@ -74,11 +74,19 @@ typedef struct {
     mcp_error        *error;
 } work;
 
+/* Stop in the middle of a run, too. */
+static int tick(void *context, const mcp_trial *so_far)
+{
+    const mcp_watch *watch = ((const mcp_system *)context)->watch;
+    (void)so_far;
+    return watch && watch->stop && watch->stop(watch->context);
+}
+
 static mcp_status one_run(work *w, mcp_plant *p, mcp_run_item *it, int run, mcp_error *err)
 {
     mcp_score  score;
-    mcp_status st = mcp_plant_run(p, w->theta, w->seed, (uint32_t)w->trial, (uint32_t)run + 1, NULL, NULL,
-                                  it->trial, err);
+    mcp_status st = mcp_plant_run(p, w->theta, w->seed, (uint32_t)w->trial, (uint32_t)run + 1, tick,
+                                  (void *)(uintptr_t)w->system, it->trial, err);
     if (st != MCP_OK) return st;
     mcp_states_free(it->states);
     it->states = NULL;

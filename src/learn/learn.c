@@ -240,6 +240,7 @@ static mcp_status execute(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     if (!l->plant && own &&
         (st = mcp_plant_from_ops(&l->plant, r->system, own, l->settings.plant_context, err)) != MCP_OK)
         return st;
+    r->system->watch = &l->settings.watch;
     if (!l->plant && (st = mcp_plant_open(&l->plant, r->system, err)) != MCP_OK) return st;
     if ((st = mcp_trial_create(&it->trial, r->task, err)) != MCP_OK) return st;
     st = mcp_plant_run(l->plant, it->theta, r->seed, (uint32_t)r->items, 0, tick, l, it->trial, err);

@@ -57,6 +57,43 @@ void mcp_text_free(mcp_text *t)
     memset(t, 0, sizeof *t);
 }
 
+/* Bytes of the UTF-8 character at s and the character; 0: there is none. */
+static int decode(const unsigned char *s, unsigned *c)
+{
+    int n = s[0] < 0x80 ? 1 : s[0] >= 0xf0 && s[0] < 0xf5 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
+    if (s[0] >= 0xf5) return 0;
+    *c = n == 1 ? s[0] : s[0] & (0xffU >> (n + 1));
+    for (int i = 1; i < n; i++) {
+        if ((s[i] & 0xc0) != 0x80) return 0;
+        *c = *c << 6 | (s[i] & 0x3fU);
+    }
+    if ((n == 3 && *c < 0x800) || (n == 4 && *c < 0x10000)) return 0; /* longer than need be */
+    return (*c >= 0xd800 && *c < 0xe000) || *c > 0x10ffff ? 0 : n;
+}
+
+static int is_plain(unsigned c)
+{
+    if (c < 0x20 || (c >= 0x7f && c < 0xa0)) return c == '\t';
+    return !(c == 0x200e || c == 0x200f || c == 0x2028 || c == 0x2029 || (c >= 0x202a && c <= 0x202e) ||
+             (c >= 0x2066 && c <= 0x2069) || c == 0xfeff);
+}
+
+void mcp_text_plain(char *s)
+{
+    char *to = s;
+    while (*s) {
+        unsigned c = 0;
+        int      n = decode((const unsigned char *)s, &c);
+        if (n && is_plain(c))
+            for (int i = 0; i < n; i++) *to++ = *s++;
+        else {
+            *to++ = '?';
+            s += n ? n : 1;
+        }
+    }
+    *to = '\0';
+}
+
 mcp_status mcp_text_take(mcp_text *t, char **out, mcp_error *err)
 {
     *out = NULL;

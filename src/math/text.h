@@ -16,6 +16,9 @@ void mcp_text_add(mcp_text *t, const char *fmt, ...) MCP_PRINTF(2, 3);
 void mcp_text_bytes(mcp_text *t, const char *bytes, size_t n);
 void mcp_text_quoted(mcp_text *t, const char *s); /* as a JSON string, quotes included */
 void mcp_text_free(mcp_text *t);
+/* In place: control characters, bytes that are not UTF-8 and marks that turn the direction of text become
+ * '?'. For texts from outside, before a terminal, a page or a file sees them. */
+void mcp_text_plain(char *s);
 /* Hands the text over (mcp_free it) and empties t; MCP_ERR_MEMORY if an append failed. */
 mcp_status mcp_text_take(mcp_text *t, char **out, mcp_error *err);
 

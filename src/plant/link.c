@@ -4,11 +4,15 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "math/arena.h"
+#include "math/text.h"
 
 double mcp_clock(void)
 {
@@ -24,21 +28,32 @@ void mcp_clock_sleep_until(double time)
     }
 }
 
-/* 1: ready, 0: the deadline passed. Signals do not shorten the wait. */
-static int wait_for(int fd, short events, double deadline)
+int mcp_watch_stops(const mcp_watch *watch)
 {
+    return watch && watch->stop && watch->stop(watch->context);
+}
+
+/* 1: ready, 0: the deadline passed, -1: whoever watches wants to stop. Other signals do not shorten the wait.
+ */
+static int wait_for(const mcp_link *l, int fd, short events, double deadline)
+{
+    const double slice = 0.05; /* a signal may have been another thread's */
     for (;;) {
         struct pollfd p = {.fd = fd, .events = events};
-        double        left = deadline - mcp_clock();
+        double        left = deadline - mcp_clock(), now = left > slice ? slice : left;
         struct timespec t = {0};
-        if (left > 0.0)
-            t = (struct timespec){.tv_sec = (time_t)left,
-                                  .tv_nsec = (long)((left - (double)(time_t)left) * 1e9)};
+        if (now > 0.0) t = (struct timespec){.tv_nsec = (long)(now * 1e9)};
         int n = ppoll(&p, 1, &t, NULL);
         if (n > 0) return 1;
-        if (n == 0 && left <= 0.0) return 0;
         if (n < 0 && errno != EINTR) return 1; /* the read or write that follows says what is wrong */
+        if (mcp_watch_stops(l->watch)) return -1;
+        if (n == 0 && left <= 0.0) return 0;
     }
+}
+
+static mcp_status stopped(const mcp_link *l, mcp_error *err)
+{
+    return mcp_fail(err, MCP_ERR_STOPPED, "stopped while waiting for %s", l->what);
 }
 
 /* What became of the other end, as the end of a sentence. */
@@ -63,15 +78,18 @@ static mcp_status lost(mcp_link *l, const char *why, mcp_error *err)
     return mcp_fail(err, MCP_ERR_PLANT, "%s: %s", l->what, why);
 }
 
-mcp_status mcp_link_send(mcp_link *l, const char *text, double deadline, mcp_error *err)
+static mcp_status send_text(mcp_link *l, const char *text, double deadline, mcp_error *err)
 {
     size_t n = strlen(text), sent = 0;
-    if (l->out < 0) return mcp_fail(err, MCP_ERR_PLANT, "%s is closed", l->what);
     while (sent < n) {
-        if (!wait_for(l->out, POLLOUT, deadline))
+        int ready = wait_for(l, l->out, POLLOUT, deadline);
+        if (ready != 1) {
+            if (sent) snprintf(l->unsent, sizeof l->unsent, "%s", text + sent);
+            if (ready < 0) return stopped(l, err);
             return mcp_fail(err, MCP_ERR_PLANT,
                             "%s takes no more text: the plant does not read; is it busy or stopped?",
                             l->what);
+        }
         ssize_t k = l->socket ? send(l->out, text + sent, n - sent, MSG_NOSIGNAL | MSG_DONTWAIT)
                               : write(l->out, text + sent, n - sent);
         if (k >= 0) {
@@ -89,6 +107,22 @@ mcp_status mcp_link_send(mcp_link *l, const char *text, double deadline, mcp_err
     return MCP_OK;
 }
 
+/* A number that went out in part would be read as another number: its line is ended before the next one. */
+mcp_status mcp_link_send(mcp_link *l, const char *text, double deadline, mcp_error *err)
+{
+    if (l->out < 0) return mcp_fail(err, MCP_ERR_PLANT, "%s is closed", l->what);
+    if (l->unsent[0]) {
+        char      *rest = mcp_strdup(l->unsent);
+        mcp_status st = rest ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory", l->what);
+        l->unsent[0] = '\0';
+        if (st == MCP_OK) st = send_text(l, rest, deadline, err);
+        if (st != MCP_OK && rest && !l->unsent[0]) snprintf(l->unsent, sizeof l->unsent, "%s", rest);
+        mcp_free(rest);
+        if (st != MCP_OK) return st;
+    }
+    return send_text(l, text, deadline, err);
+}
+
 /* A whole line in the buffer, or NULL. */
 static char *take_line(mcp_link *l)
 {
@@ -97,6 +131,7 @@ static char *take_line(mcp_link *l)
     *end     = 0;
     l->start = (int)(end - l->buffer) + 1;
     if (end > from && end[-1] == '\r') end[-1] = 0;
+    mcp_text_plain(from);
     return from;
 }
 
@@ -134,7 +169,9 @@ mcp_status mcp_link_receive(mcp_link *l, char **line, double deadline, mcp_error
     if (l->in < 0) return mcp_fail(err, MCP_ERR_PLANT, "%s is closed", l->what);
     for (;;) {
         if ((*line = take_line(l))) return MCP_OK;
-        if (!wait_for(l->in, POLLIN, deadline)) return MCP_OK;
+        int ready = wait_for(l, l->in, POLLIN, deadline);
+        if (ready < 0) return stopped(l, err);
+        if (!ready) return MCP_OK;
         mcp_status st = fill(l, err);
         if (st != MCP_OK) return st;
     }
@@ -159,6 +196,7 @@ void mcp_link_close(mcp_link *l, double patience)
     if (l->out >= 0 && l->out != l->in) close(l->out);
     l->in = l->out = -1;
     l->start = l->end = 0;
+    l->unsent[0] = '\0';
     if (l->child <= 0 || child_ended(l, patience)) return;
     kill(l->child, SIGTERM);
     if (child_ended(l, patience)) return;

@@ -1,11 +1,13 @@
 /* link.h - lines of text to and from the other end of a wire, with deadlines: a child process, TCP, UDP (a
- * line a datagram), a serial line. Nothing here raises a signal or waits longer than it was told. */
+ * line a datagram), a serial line. Nothing here raises a signal or waits longer than it was told; who
+ * watches can end every wait (MCP_ERR_STOPPED). */
 #ifndef MCP_LINK_H
 #define MCP_LINK_H
 
 #include <sys/types.h>
 
 #include "mcpilco/error.h"
+#include "mcpilco/plant.h"
 
 enum { MCP_LINE_MAX = 65536 }; /* longest line accepted, its end included */
 
@@ -17,6 +19,8 @@ typedef struct {
     int           socket;      /* 1: a socket, so that a broken wire raises no signal  */
     pid_t         child;       /* of an exec link, else 0 */
     char          what[160];   /* for messages: "tcp 127.0.0.1:7000" */
+    const mcp_watch *watch;    /* NULL: nobody watches */
+    char          unsent[MCP_LINE_MAX]; /* the rest of a line that went out in part: it goes first */
     char          buffer[MCP_LINE_MAX];
     int           start, end;  /* unread bytes of buffer */
 } mcp_link;
@@ -25,6 +29,8 @@ typedef struct {
 double mcp_clock(void);
 /* Sleeps until that time by an absolute timer. */
 void mcp_clock_sleep_until(double time);
+/* 1: the watcher asks to stop. NULL never does. */
+int mcp_watch_stops(const mcp_watch *watch);
 
 /* Each opens a wire into *l (closed before). timeout: s. */
 mcp_status mcp_link_exec(mcp_link *l, char *const *argv, const char *folder,
@@ -37,7 +43,7 @@ void mcp_link_close(mcp_link *l, double patience);
 
 /* text is one line with its \n. */
 mcp_status mcp_link_send(mcp_link *l, const char *text, double deadline, mcp_error *err);
-/* One line without its end, valid until the next call. *line = NULL and MCP_OK: nothing came before the
+/* One line without its end, plain text (math/text.h), valid until the next call. *line = NULL and MCP_OK: nothing came before the
  * deadline. Lost ends, over-long lines and NUL bytes are MCP_ERR_PLANT. */
 mcp_status mcp_link_receive(mcp_link *l, char **line, double deadline, mcp_error *err);
 

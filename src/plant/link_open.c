@@ -24,6 +24,7 @@ static void begin(mcp_link *l, mcp_link_kind kind, int socket, const char *word,
     l->socket = socket;
     l->child  = 0;
     l->start = l->end = 0;
+    l->unsent[0] = '\0';
     snprintf(l->what, sizeof l->what, "%s %s", word, name);
 }
 
@@ -34,9 +35,7 @@ static void become(int wire, int report, char *const *argv, const char *folder)
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    signal(SIGPIPE, SIG_DFL);
-    signal(SIGINT, SIG_DFL);
-    signal(SIGTERM, SIG_DFL);
+    for (int number = 1; number <= SIGRTMAX; number++) signal(number, SIG_DFL);
     setpgid(0, 0);
     if ((!folder || chdir(folder) == 0) && dup2(wire, 0) >= 0 && dup2(wire, 1) >= 0) execvp(argv[0], argv);
     int why = errno;
@@ -76,8 +75,8 @@ mcp_status mcp_link_exec(mcp_link *l, char *const *argv, const char *folder, mcp
     return MCP_OK;
 }
 
-/* Connects within the timeout; -1 with errno otherwise. */
-static int connected(const struct addrinfo *a, double timeout)
+/* Connects within the timeout; -1 with errno otherwise: EINTR when somebody wants to stop. */
+static int connected(const mcp_link *l, const struct addrinfo *a, double timeout)
 {
     int fd = socket(a->ai_family, a->ai_socktype | SOCK_CLOEXEC | SOCK_NONBLOCK, a->ai_protocol), why = 0;
     if (fd < 0) return -1;
@@ -85,10 +84,14 @@ static int connected(const struct addrinfo *a, double timeout)
     if (errno == EINPROGRESS) {
         struct pollfd p = {.fd = fd, .events = POLLOUT};
         socklen_t     size = sizeof why;
-        int           n, ms = (int)(timeout * 1e3) + 1;
-        do n = poll(&p, 1, ms);
-        while (n < 0 && errno == EINTR);
-        if (n == 0) why = ETIMEDOUT;
+        double        until = mcp_clock() + timeout;
+        int           n, stop;
+        do {
+            n = poll(&p, 1, 50);
+            stop = mcp_watch_stops(l->watch);
+        } while (!stop && (n == 0 || (n < 0 && errno == EINTR)) && mcp_clock() < until);
+        if (stop) why = EINTR;
+        else if (n == 0) why = ETIMEDOUT;
         else if (n < 0 || getsockopt(fd, SOL_SOCKET, SO_ERROR, &why, &size)) why = errno;
         if (!why) return fd;
     } else {
@@ -111,10 +114,12 @@ static mcp_status open_net(mcp_link *l, const char *address, int type, double ti
     int bad = getaddrinfo(host, colon + 1, &hints, &found), why = 0;
     if (bad) return mcp_fail(err, MCP_ERR_PLANT, "%s: %s", l->what, gai_strerror(bad));
     for (const struct addrinfo *a = found; a && l->in < 0; a = a->ai_next) {
-        l->in = connected(a, timeout);
+        l->in = connected(l, a, timeout);
         if (l->in < 0) why = errno;
     }
     freeaddrinfo(found);
+    if (l->in < 0 && why == EINTR)
+        return mcp_fail(err, MCP_ERR_STOPPED, "stopped while waiting for %s", l->what);
     if (l->in < 0)
         return mcp_fail(err, MCP_ERR_PLANT,
                         "%s cannot be reached: %s; start the plant first, and see its address", l->what,

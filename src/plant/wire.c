@@ -25,9 +25,12 @@ typedef struct {
     char              text[MCP_LINE_MAX];
     unsigned long     seq;
     int               open, sample;
+    char              words[MCP_LINE_MAX]; /* the last ones, see told */
     double            last_time;   /* the plant's own clock at the sample before   */
     double            start, tick; /* our clock at the first sample, at this one's tick */
 } wire;
+
+static const double STOP_PATIENCE = 0.4; /* s for an answer to a stop when somebody is waiting to leave */
 
 /* send */
 
@@ -49,12 +52,46 @@ static void write_inputs(wire *w, const char *word, const double *u)
     put(w, &at, "\n");
 }
 
+/* Tells who watches that the plant may move, and the line that would stop it: zero, or the last command where
+ * the task wants that held. (A safe input that depends on the state is sent by stop; a dying program has
+ * none.) u NULL: nothing was commanded yet. */
+static void told(wire *w, const double *u)
+{
+    const mcp_watch *watch = w->system->watch;
+    const char      *safe = w->system->task->fail_safe.text;
+    int              hold = u && safe && !strcmp(safe, "hold"), at;
+    if (!watch || !watch->moving) return;
+    at = snprintf(w->words, sizeof w->words, "stop %lu", w->seq + 1000);
+    for (int j = 0; j < w->hello.inputs && at < MCP_LINE_MAX - 40; j++)
+        at += snprintf(w->words + at, sizeof w->words - (size_t)at, " %.17g",
+                       hold ? u[w->hello.input_at[j]] : 0.0);
+    snprintf(w->words + at, sizeof w->words - (size_t)at, "\n");
+    watch->moving(watch->context, w->link.out, w->words);
+}
+
+static void told_rest(const wire *w)
+{
+    const mcp_watch *watch = w->system->watch;
+    if (watch && watch->moving) watch->moving(watch->context, -1, "");
+}
+
 /* receive */
 
+/* A wait that was ended on purpose says nothing about the plant. */
 static mcp_status dead(wire *w, mcp_status st)
 {
-    w->open = 0;
+    if (st != MCP_ERR_STOPPED) w->open = 0;
     return st;
+}
+
+static mcp_status may_wait(const wire *w, const char *text, double *seconds, mcp_error *err)
+{
+    char *end;
+    *seconds = strtod(text, &end);
+    if (end != text && (!*end || *end == ' ' || *end == '\t') && *seconds >= 0.0 && *seconds <= 3600.0)
+        return MCP_OK;
+    return mcp_fail(err, MCP_ERR_PLANT, "%s sent \"wait%.40s\"; it may ask for 0 to 3600 seconds",
+                    w->link.what, text);
 }
 
 static int is_word(const char *line, const char *word)
@@ -123,7 +160,9 @@ static mcp_status ask(wire *w, const char *word, double patience, char **line, c
         if (*line) {
             verdict v = judge(w, word, *line, rest, err);
             if (v == TAKE) return MCP_OK;
-            if (v == EXTEND) deadline = fmax(deadline, mcp_clock() + fmin(3600.0, strtod(*rest, NULL)));
+            double more = 0.0;
+            if (v == EXTEND && (st = may_wait(w, *rest, &more, err)) == MCP_OK)
+                deadline = fmax(deadline, mcp_clock() + more);
             if (v == REFUSE) st = MCP_ERR_PLANT;
         } else if (until >= deadline) {
             int shown = (int)strcspn(w->text, "\n");
@@ -233,6 +272,7 @@ static mcp_status wire_reset(void *context, const double *x0, uint64_t seed, uin
     if (!w->open && (st = greet(w, err)) != MCP_OK) return st; /* lost in an earlier trial: once more */
     w->sample = 0;
     mcp_sensor_reset(&w->sensor, seed, trial, run);
+    told(w, NULL);
     put(w, &at, "reset %lu %llu %lu %lu", ++w->seq, (unsigned long long)seed, (unsigned long)trial,
         (unsigned long)run);
     for (int i = 0; i < w->system->nx; i++) put(w, &at, " %.17g", x0[i]);
@@ -262,6 +302,7 @@ static mcp_status paced_step(wire *w, const double *u, mcp_sample *next, mcp_err
     double     timeout = w->system->task->plant.timeout, ts = w->system->ts;
     mcp_status st;
     write_inputs(w, "apply", u);
+    told(w, u);
     if ((st = mcp_link_send(&w->link, w->text, mcp_clock() + timeout, err)) != MCP_OK) return dead(w, st);
     double sent = mcp_clock(), target = w->tick + ts;
     next->sent  = sent - w->start;
@@ -270,6 +311,11 @@ static mcp_status paced_step(wire *w, const double *u, mcp_sample *next, mcp_err
     /* A command that left after the next tick: the ticks move on from here, rather than a burst of samples to
      * catch up. */
     if (next->missed) target = sent;
+    while (target - mcp_clock() > 0.1) { /* long periods are waited for in parts */
+        mcp_clock_sleep_until(mcp_clock() + 0.05);
+        if (mcp_watch_stops(w->link.watch))
+            return mcp_fail(err, MCP_ERR_STOPPED, "stopped between two samples");
+    }
     mcp_clock_sleep_until(target);
     double asked = mcp_clock();
     w->tick = target;
@@ -288,29 +334,39 @@ static mcp_status wire_step(void *context, const double *u, mcp_sample *next, mc
     w->sample++;
     if (w->system->task->plant.paced) return paced_step(w, u, next, err);
     write_inputs(w, "step", u);
+    told(w, u);
     if ((st = ask_sample(w, w->system->task->plant.timeout + w->system->ts, next, err)) != MCP_OK) return st;
     return check_time(w, next, err);
 }
 
 /* Sent on every way out of a trial, also to a plant that answered wrongly: as long as there is a wire, it is
- * told. */
+ * told. Nobody can stop this wait, but it is short when somebody wants to. */
 static mcp_status wire_stop(void *context, const double *safe_u, mcp_error *err)
 {
-    wire *w = context;
-    char *line, *rest;
-    int   well = w->open;
-    if (w->link.out < 0 || !w->hello.inputs) return MCP_OK;
-    write_inputs(w, "stop", safe_u);
-    if (well) return ask(w, "stopped", w->system->task->plant.timeout, &line, &rest, err);
-    return mcp_link_send(&w->link, w->text, mcp_clock() + w->system->task->plant.timeout, NULL);
+    wire      *w = context;
+    char      *line, *rest;
+    double     patience = w->system->task->plant.timeout;
+    mcp_status st = MCP_OK;
+    if (mcp_watch_stops(w->link.watch)) patience = fmin(patience, STOP_PATIENCE);
+    w->link.watch = NULL;
+    if (w->link.out >= 0 && w->hello.inputs) {
+        write_inputs(w, "stop", safe_u);
+        if (w->open) st = ask(w, "stopped", patience, &line, &rest, err);
+        else (void)mcp_link_send(&w->link, w->text, mcp_clock() + patience, NULL);
+    }
+    w->link.watch = w->system->watch;
+    told_rest(w);
+    return st;
 }
 
 static void wire_destroy(void *context)
 {
     wire *w = context;
     if (!w) return;
+    double patience = mcp_watch_stops(w->link.watch) ? STOP_PATIENCE / 2 : 1.0;
+    w->link.watch = NULL;
     if (w->link.out >= 0) (void)mcp_link_send(&w->link, "bye\n", mcp_clock() + 0.1, NULL);
-    mcp_link_close(&w->link, 1.0);
+    mcp_link_close(&w->link, patience);
     mcp_sensor_free(&w->sensor);
     mcp_free(w->folder);
     mcp_free(w);
@@ -323,6 +379,7 @@ mcp_status mcp_wire_plant(const mcp_system *s, mcp_plant_ops *ops, void **contex
     if (!w) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a plant");
     w->system  = s;
     w->link.in = w->link.out = -1;
+    w->link.watch = s->watch;
     mcp_status st = mcp_sensor_create(&w->sensor, s->task, err);
     if (st == MCP_OK && slash &&
         !(w->folder =
