@@ -146,7 +146,10 @@ int cmd_evaluate(int argc, char **argv)
         code = 2;
     } else if (mcp_pool_create(&pool, threads, &err) != MCP_OK)
         code = term_error("evaluate", &err);
-    else code = evaluate(r, it, runs, seed == UINT64_MAX ? r->seed : seed, json, pool);
+    else {
+        r->system->watch = term_watch();
+        code = evaluate(r, it, runs, seed == UINT64_MAX ? r->seed : seed, json, pool);
+    }
     mcp_pool_free(pool);
     mcp_run_free(r);
     return code;

@@ -144,7 +144,7 @@ static int learn(const mcp_task *task, const choices *c, const char *folder, int
     s.seed = c->seed, s.threads = c->threads, s.algorithm = c->algorithm, s.folder = folder,
     s.resume = c->resume;
     s.trials = trials, s.risk = c->risk, s.overrides = c->set.item, s.override_count = c->set.count;
-    s.progress = view_progress, s.progress_context = &view;
+    s.progress = view_progress, s.progress_context = &view, s.watch = *term_watch();
     if (c->live && mcp_live_start(&live.page, c->live, c->live_anywhere,
                                   task->title ? task->title : task->name, &err) != MCP_OK)
         return term_error("learn", &err);

@@ -79,6 +79,7 @@ static int serve(const settings *o)
     }
     if ((st = mcp_task_load(&task, o->task, o->set.item, o->set.count, &err)) != MCP_OK) goto done;
     if ((st = mcp_system_create(&system, task, &err)) != MCP_OK) goto done;
+    system->watch = term_watch();
     if ((st = mcp_plant_open(&plant, system, &err)) != MCP_OK) goto done;
     if ((st = mcp_server_create(&server, plant, o->ideal, &err)) != MCP_OK) goto done;
     if (o->serial) st = serve_serial(o, server, l, &err);

@@ -49,6 +49,7 @@ static mcp_status probe_task(mcp_probe *out, mcp_task *task, const choices *c, m
     mcp_system *system = NULL;
     set_length(task, c->seconds);
     mcp_status st = mcp_system_create(&system, task, err);
+    if (st == MCP_OK) system->watch = term_watch();
     if (st == MCP_OK) st = mcp_probe_run(out, system, &c->probe, tick, NULL, err);
     mcp_system_free(system);
     return st;

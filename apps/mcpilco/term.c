@@ -3,7 +3,7 @@
 
 #include <errno.h>
 #include <math.h>
-#include <signal.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -11,37 +11,7 @@
 
 #include "io/json.h"
 #include "math/arena.h"
-
-static volatile sig_atomic_t stop_signal;
-
-static void on_signal(int number)
-{
-    if (stop_signal) { /* asked twice: the person means it */
-        signal(number, SIG_DFL);
-        raise(number);
-    }
-    stop_signal = number;
-}
-
-void term_catch_signals(void)
-{
-    struct sigaction a = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
-    sigemptyset(&a.sa_mask);
-    sigaction(SIGINT, &a, NULL);
-    sigaction(SIGTERM, &a, NULL);
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGXFSZ, SIG_IGN);
-}
-
-int term_stop(void)
-{
-    return stop_signal;
-}
-
-void term_ask_stop(void)
-{
-    if (!stop_signal) stop_signal = SIGINT;
-}
+#include "math/text.h"
 
 int term_is_live(FILE *f)
 {
@@ -93,7 +63,10 @@ const char *term_number(char *out, size_t size, const char *fmt, double v)
 
 int term_error(const char *verb, const mcp_error *e)
 {
-    fprintf(stderr, "mcpilco %s: %s\n", verb, e->text);
+    char text[sizeof e->text];
+    memcpy(text, e->text, sizeof text);
+    mcp_text_plain(text);
+    fprintf(stderr, "mcpilco %s: %s\n", verb, text);
     return e->status == MCP_ERR_STOPPED ? 130 : 1;
 }
 
@@ -110,8 +83,11 @@ int term_json(json_t *object)
 
 int term_confirm(const char *question)
 {
-    char answer[16];
+    char          answer[16];
+    struct pollfd p = {.fd = STDIN_FILENO, .events = POLLIN};
     if (!isatty(STDIN_FILENO)) return 0;
     fprintf(stderr, "%s [y/N] ", question);
+    while (poll(&p, 1, 50) <= 0)
+        if (term_stop()) return 0;
     return fgets(answer, sizeof answer, stdin) && (answer[0] == 'y' || answer[0] == 'Y');
 }

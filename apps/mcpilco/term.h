@@ -7,11 +7,14 @@
 #include <stdio.h>
 
 #include "mcpilco/error.h"
+#include "mcpilco/plant.h"
 
 int  term_is_live(FILE *f); /* a terminal that can overwrite its line */
 int  term_columns(FILE *f);    /* of that terminal; 80 when it does not say */
-void term_catch_signals(void); /* SIGINT and SIGTERM ask to stop, a second one ends the program; pipes and
-                                  full disks are errors */
+/* Signals ask to stop; the program dies of none without the plant's safe input (term_signals.c). Pipes and
+ * full disks are errors. */
+void term_catch_signals(void);
+const mcp_watch *term_watch(void); /* for whoever opens a plant */
 int  term_stop(void);          /* the signal that asked to stop, 0 = none */
 
 void term_ask_stop(void);      /* as if Ctrl-C had been pressed once */

@@ -43,8 +43,8 @@ void mcp_link_close(mcp_link *l, double patience);
 
 /* text is one line with its \n. */
 mcp_status mcp_link_send(mcp_link *l, const char *text, double deadline, mcp_error *err);
-/* One line without its end, plain text (math/text.h), valid until the next call. *line = NULL and MCP_OK: nothing came before the
- * deadline. Lost ends, over-long lines and NUL bytes are MCP_ERR_PLANT. */
+/* One line without its end, plain text (math/text.h), valid until the next call. *line = NULL and MCP_OK:
+ * nothing came before the deadline. Lost ends, over-long lines and NUL bytes are MCP_ERR_PLANT. */
 mcp_status mcp_link_receive(mcp_link *l, char **line, double deadline, mcp_error *err);
 
 #endif

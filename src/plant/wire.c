@@ -150,7 +150,8 @@ static verdict judge(wire *w, const char *word, char *line, char **rest, mcp_err
  * later (the plant may just be slow). */
 static mcp_status ask(wire *w, const char *word, double patience, char **line, char **rest, mcp_error *err)
 {
-    double wait = w->link.kind == MCP_LINK_DATAGRAM ? fmin(patience / 5, 2 * w->system->ts) : patience / 5;
+    /* a board that boots may not have heard the first hello */
+    double wait = fmin(patience / 5, w->link.kind == MCP_LINK_DATAGRAM ? 2 * w->system->ts : 1.0);
     double     deadline = mcp_clock() + patience, again = mcp_clock() + wait;
     int        repeat = w->link.kind == MCP_LINK_DATAGRAM || (!w->link.socket && !strcmp(word, "hello"));
     mcp_status st = mcp_link_send(&w->link, w->text, deadline, err);
