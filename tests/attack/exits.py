@@ -122,7 +122,7 @@ class Case:
             limit = "far: q < 0.05" if limited else ""
             f.write(TASK.format(seconds=2, safe="zero", limit=limit, plant=self.plant()))
         out = open(os.path.join(self.dir, "out"), "wb")
-        command = [self.binary, "learn", task, "--out", os.path.join(self.dir, "run"), "--yes", "--trials", "1"]
+        command = [self.binary, "learn", task, "--out", self.dir + "/run", "--yes", "--trials", "1"]
         p = subprocess.Popen(command, stdout=out, stderr=out, stdin=subprocess.DEVNULL)
         took = 0.0
         if self.signals and not limited:
