@@ -193,7 +193,7 @@ int cmd_learn(int argc, char **argv)
          "change a value of the task file, e.g. optimise.particles=100", NULL},
         {"--resume", OPTION_FLAG, &c.resume, 0, 0, NULL, "go on with the run in the folder", NULL},
         {"--force", OPTION_FLAG, &c.force, 0, 0, NULL,
-         "move a run that is in the folder aside and begin anew", NULL},
+         "move a run that is in the folder aside and start over", NULL},
         {"--risk", OPTION_NUMBER, &c.risk, 0, 1, "P",
          "run no policy whose forecast chance of a limit is above P (1)", NULL},
         {"--yes", OPTION_FLAG, &c.yes, 0, 0, NULL, "do not ask before a real plant moves", NULL},
@@ -244,7 +244,7 @@ int cmd_learn(int argc, char **argv)
     code = 1;
     if (there && !c.force)
         fprintf(stderr,
-                "mcpilco learn: %s holds a run already; go on with it by --resume, begin anew by --force "
+                "mcpilco learn: %s holds a run already; continue it with --resume, or start over with --force "
                 "(the old one is moved "
                 "aside), or name another folder by --out\n",
                 folder);

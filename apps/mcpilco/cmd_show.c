@@ -65,7 +65,7 @@ static const char *diagnosis(const mcp_learn_info *i)
     if (i->ended && i->limit)
         return "it ran into a limit: put the limit into the cost, or explore more gently";
     if (i->success && i->forecast_success >= 0.8 && i->coverage >= 0.6)
-        return "it works, and the model knows why";
+        return "solved, and the model predicted it";
     if (i->success && i->forecast_success >= 0.8)
         return "it works, but outside the particles' bands: the model, or the noise figures of the sensor, "
                "are off";

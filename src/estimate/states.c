@@ -173,7 +173,7 @@ static void follow_velocities(estimator *e)
     }
 }
 
-/* How the errors of neighbouring changes hang together. Central differences, for white sensor noise n:
+/* How the errors of neighbouring changes are correlated. Central differences, for white sensor noise n:
  *   (n(t+2) - n(t+1) - n(t) + n(t-1))/(2 Ts)
  * States that are measured directly are left white: their n(t+1) - n(t) is small beside what the noise of the
  * measured features does to a change, and that is white. Smoothers with a long memory are too: what they take

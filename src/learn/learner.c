@@ -24,25 +24,25 @@ static mcp_status same_run(const mcp_run *r, const mcp_run *old, mcp_error *err)
     if (strcmp(old->task->source, r->task->source))
         return mcp_fail(
             err, MCP_ERR_ARG,
-            "%s: the task file is not the one this run was begun with (its copy is task.yaml there); "
-            "resume with that one, or begin a new run with --out",
+            "%s: the task file is not the one this run was started with (its copy is task.yaml there); "
+            "resume with that one, or start a new run with --out",
             where);
     if (old->seed != r->seed)
         return mcp_fail(
             err, MCP_ERR_ARG,
-            "%s: this run was begun with seed %llu, not %llu; give that seed, or begin a new run with --out",
+            "%s: this run was started with seed %llu, not %llu; give that seed, or start a new run with --out",
             where, (unsigned long long)old->seed, (unsigned long long)r->seed);
     if (old->algorithm != r->algorithm)
         return mcp_fail(
             err, MCP_ERR_ARG,
-            "%s: this run was begun with algorithm %s, not %s; give that one, or begin a new run with --out",
+            "%s: this run was started with algorithm %s, not %s; give that one, or start a new run with --out",
             where, old->algorithm->name, r->algorithm->name);
     int same = old->overrides == r->overrides;
     for (int i = 0; same && i < r->overrides; i++) same = !strcmp(old->override[i], r->override[i]);
     if (!same)
         return mcp_fail(
             err, MCP_ERR_ARG,
-            "%s: this run was begun with other --set values; give those that run.json there lists, or begin "
+            "%s: this run was started with other --set values; give those that run.json there lists, or start "
             "a new run with --out",
             where);
     return MCP_OK;
@@ -79,7 +79,7 @@ static mcp_status open_folder(mcp_learner *l, mcp_error *err)
     if (there && !l->settings.resume)
         return mcp_fail(
             err, MCP_ERR_ARG,
-            "%s: there is a run in this folder already; go on with it by --resume, or name another "
+            "%s: there is a run in this folder already; continue it with --resume, or name another "
             "folder by --out",
             r->folder);
     if (there && (st = resume(l, err)) != MCP_OK) return st;

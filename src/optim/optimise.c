@@ -217,7 +217,7 @@ static mcp_status descend(search *s)
         if (set->stop_rule == RULE_SCHEDULE) mcp_schedule_pace(&start, i - 1, s->steps_max - base, &s->pace);
         if ((st = step(s, lowered, &J)) != MCP_OK) break;
         lowered = 0;
-        if (s->info->restarts != restarts) { /* another policy: the rules begin anew */
+        if (s->info->restarts != restarts) { /* another policy: the rules start over */
             restarts = s->info->restarts;
             s->pace = start;
             monitor = mcp_monitor_make(set->step_size_min);

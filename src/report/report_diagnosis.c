@@ -20,7 +20,7 @@ static int about_model(mcp_text *out, const mcp_run *r, const mcp_model_check *m
         char        what[160], why[400];
         const char *name = r->task->state[r->task->gp[i].state];
         if (m->z_rms[i] > 1.5) {
-            snprintf(what, sizeof what, "The model of %s is too sure of itself.", name);
+            snprintf(what, sizeof what, "The model of %s is overconfident.", name);
             snprintf(why, sizeof why,
                      "On the last trial its errors were %.1f times what it predicted. Either the plant did "
                      "something that no data showed "

@@ -103,7 +103,7 @@ static void z_histogram(mcp_text *out, const mcp_model_check *m, int gp)
     mcp_plot_init(&p, WIDTH, HEIGHT, "residuals in predicted standard deviations", NULL, NULL);
     mcp_plot_bars(&p, BINS, x, count, 0.9 * width, MCP_C1, NULL);
     mcp_plot_line(&p, 61, bell_x, bell, 1, MCP_C2, "as it should be");
-    mcp_page_figure(out, &p, "Heavier tails than the bell: the model is too sure of itself.");
+    mcp_page_figure(out, &p, "Heavier tails than the bell: the model is overconfident.");
 }
 
 static double feature_spread(const mcp_pairs *q, int feature)

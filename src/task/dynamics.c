@@ -283,8 +283,8 @@ const mcp_key mcp_model_table[] = {
     {"noisy", KEY_FLAG, AT(model.noisy), .fallback = "no",
      .about = "particles sample with the noise variance added to the latent one"},
     {"correlation", KEY_NUMBER, AT(model.correlation), 0, 1, OPEN_HI, .fallback = "0.8",
-     .about = "share of the noise variance that is the sensor's, whose errors in neighbouring changes hang "
-              "together in a way the GPs are "
+     .about = "share of the noise variance that is the sensor's, whose errors in neighbouring changes are "
+              "correlated in a way the GPs are "
               "told (velocities by central-difference); 0: white noise"},
     {"self_check", KEY_FLAG, AT(model.self_check), .fallback = "yes",
      .about = "sparse: compare the gradient of a few particles with the exact posterior's and tighten the "

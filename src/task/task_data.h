@@ -192,7 +192,7 @@ typedef struct {
     double          tolerance;
     int             points_max;
     int             noisy;      /* 1: particles sample mean + sqrt(var + noise) */
-    double correlation; /* share of the noise whose errors in neighbouring changes hang together as the
+    double correlation; /* share of the noise whose errors in neighbouring changes are correlated as the
                            smoother says; 0: white */
     int             self_check; /* 1: gradient of a few particles against the exact posterior's */
     mcp_gp_settings gp;

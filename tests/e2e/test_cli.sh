@@ -44,7 +44,7 @@ expect 0 'trial 2 ' "$MCPILCO" learn "$task" --trials 2 --seed 4 $tiny
 expect 0 'task pendulum, seed 4, mc-pilco4pms, finished' "$MCPILCO" show runs/pendulum-4
 wide=$("$MCPILCO" show runs/pendulum-4 | grep -E '^  (trial|explore) ' | awk 'length > 80')
 [ -z "$wide" ] || { echo "FAIL wider than a terminal of 80 columns: $wide"; failed=1; }
-expect 1 'holds a run already; go on with it by --resume' "$MCPILCO" learn "$task" --seed 4 $tiny
+expect 1 'holds a run already; continue it with --resume' "$MCPILCO" learn "$task" --seed 4 $tiny
 expect 0 '^  trial 3 ' "$MCPILCO" learn "$task" --seed 4 --trials 3 $tiny --resume
 expect 0 'is now runs/pendulum-4.old-1' "$MCPILCO" learn "$task" --seed 4 --trials 1 $tiny --force
 expect 1 'has policy trials 1 to 1, not 7' "$MCPILCO" evaluate runs/pendulum-4 --policy 7
