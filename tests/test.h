@@ -76,18 +76,22 @@ static const char *test_only_, *test_name_;
         }                                                               \
     } while (0)
 /* gradient[0, every, ..] against central differences of f at x, which is the same afterwards */
-typedef double test_function(void *context, const double *x);
-static inline void check_differences(test_function *f, void *context, int n, int every, double *x,
-                                     const double *gradient, double h, double rel, double abs_)
+typedef struct {
+    double (*f)(void *context, const double *x);
+    void  *context;
+    int    n, every;
+    double step, rel, abs;
+} difference_check;
+static inline void check_differences(const difference_check *c, double *x, const double *gradient)
 {
-    for (int i = 0; i < n; i += every) {
+    for (int i = 0; i < c->n; i += c->every) {
         double keep = x[i];
-        x[i] = keep + h;
-        double up = f(context, x);
-        x[i] = keep - h;
-        double down = f(context, x), want = (up - down) / (2 * h);
+        x[i] = keep + c->step;
+        double up = c->f(c->context, x);
+        x[i] = keep - c->step;
+        double down = c->f(c->context, x), want = (up - down) / (2 * c->step);
         x[i] = keep;
-        if (!(fabs(gradient[i] - want) <= rel * fmax(fabs(gradient[i]), fabs(want)) + abs_))
+        if (!(fabs(gradient[i] - want) <= c->rel * fmax(fabs(gradient[i]), fabs(want)) + c->abs))
             FAIL_("gradient[%d] = %.17g, by differences %.17g", i, gradient[i], want);
     }
 }

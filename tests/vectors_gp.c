@@ -145,15 +145,18 @@ static mcp_status extend(gp_case *c, int rows, const double *X, double *out, dou
     for (int i = 0; i < rows; i++) {
         for (size_t d = 0; d < D; d++)
             for (int l = 0; l < LD; l++) in[d * LD + (size_t)l] = X[(size_t)i * D + d];
-        mcp_program_forward(c->program, level, NULL, 1, LD, LD, in, NULL, NULL, 1.0, tape, res, NULL);
+        mcp_batch_call call = {.program = c->program, .level = level, .first = 1, .n = LD, .ld = LD, .in = in,
+                               .tape = tape, .out = res, .scratch = scratch};
+        mcp_batch_forward(&call);
         for (size_t k = 0; k < B; k++) {
             out[(size_t)i * (size_t)c->features + D + k] = res[k * LD];
             if (!J) continue;
             memset(res_bar, 0, B * LD * sizeof *res_bar);
             memset(in_bar, 0, D * LD * sizeof *in_bar);
             res_bar[k * LD] = 1.0;
-            mcp_program_backward(c->program, level, NULL, 1, LD, LD, in, NULL, NULL, 1.0, tape, res_bar, NULL,
-                                 scratch, in_bar, NULL, NULL, 0);
+            call.out_bar = res_bar;
+            call.in_bar = in_bar;
+            mcp_batch_backward(&call);
             for (size_t d = 0; d < D; d++) J[((size_t)i * B + k) * D + d] = in_bar[d * LD];
         }
     }

@@ -165,29 +165,28 @@ static char *task_text(const dims *d)
     return out;
 }
 
-static void fill(void *context, int steps, int first, int n, int ld, double *x0, double *e, double *eps,
-                 uint8_t *keep)
+static void fill(void *context, const mcp_noise_block *to)
 {
     const dims   *d = context;
     const json_t *c = d->c, *mask = json_object_get(json_object_get(c, "dropout"), "keep");
     const json_t *x = json_object_get(c, "x0"), *noise = json_object_get(c, "measurement_noise"),
                  *ep = json_object_get(c, "eps");
-    const size_t L = (size_t)ld, nx = json_array_size(json_array_get(x, 0)),
+    const size_t L = (size_t)to->ld, nx = json_array_size(json_array_get(x, 0)),
                  ngp = json_array_size(json_array_get(ep, 0));
-    const size_t  ny = (size_t)d->ny, basis = (size_t)d->basis, T = (size_t)steps;
+    const size_t  ny = (size_t)d->ny, basis = (size_t)d->basis, T = (size_t)to->steps;
     const int     none = !strcmp(text(c, "observer"), "none");
-    for (size_t j = 0; j < (size_t)n; j++) {
-        size_t m = (size_t)first + j;
+    for (size_t j = 0; j < (size_t)to->n; j++) {
+        size_t m = (size_t)to->first + j;
         int    live = m < (size_t)d->M;
-        for (size_t i = 0; i < nx; i++) x0[i * L + j] = live ? at2(x, m, i) : 0.0;
+        for (size_t i = 0; i < nx; i++) to->x0[i * L + j] = live ? at2(x, m, i) : 0.0;
         for (size_t t = 0; t <= T; t++) {
             for (size_t i = 0; i < ny; i++)
-                e[(t * ny + i) * L + j] = live && !none ? at3(noise, t, i, m) : 0.0;
+                to->e[(t * ny + i) * L + j] = live && !none ? at3(noise, t, i, m) : 0.0;
             for (size_t g = 0; g < ngp && t < T; g++)
-                eps[(t * ngp + g) * L + j] = live ? at3(ep, t, g, m) : 0.0;
-            for (size_t b = 0; keep && b < basis; b++) {
+                to->eps[(t * ngp + g) * L + j] = live ? at3(ep, t, g, m) : 0.0;
+            for (size_t b = 0; to->keep && b < basis; b++) {
                 const json_t *v = json_array_get(json_array_get(json_array_get(mask, t), m), b);
-                keep[(t * basis + b) * L + j] =
+                to->keep[(t * basis + b) * L + j] =
                     t >= T || !live || json_is_true(v) || json_number_value(v) > 0.5;
             }
         }

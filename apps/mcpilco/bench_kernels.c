@@ -132,7 +132,8 @@ static double normals_ns(work *w)
 
 static void run_masks(work *w)
 {
-    mcp_rng_keep_at(w->level, w->stream, 1, 0, MASK_LANES, ACTIVATIONS, MASK_LANES, 0.25, w->keep);
+    mcp_rng_mask m = {.time = 1, .n = MASK_LANES, .activations = ACTIVATIONS, .ld = MASK_LANES, .p = 0.25};
+    mcp_rng_keep(w->level, w->stream, &m, w->keep);
 }
 
 static double masks_ns(work *w)

@@ -85,31 +85,49 @@ static void fill(work *w)
     }
 }
 
+static mcp_batch_call call_at(const work *w, const uint8_t *keep, int t)
+{
+    size_t ld = (size_t)w->block, ns = (size_t)mcp_program_memory(w->p), at = (size_t)t;
+    return (mcp_batch_call){.program = w->p,
+                            .level = w->level,
+                            .theta = w->theta,
+                            .first = !t,
+                            .n = w->block,
+                            .ld = w->block,
+                            .in = w->in + at * 2 * ld,
+                            .mem = w->mem + at * ns * ld,
+                            .keep = keep ? keep + at * (size_t)w->basis * ld : NULL,
+                            .keep_scale = 4.0 / 3.0,
+                            .tape = w->tape + at * mcp_program_tape(w->p, w->block),
+                            .out = w->out + at * ld,
+                            .next = w->mem + (at + 1) * ns * ld};
+}
+
 static void forward(work *w, const uint8_t *keep)
 {
-    size_t ld = (size_t)w->block, ns = (size_t)mcp_program_memory(w->p),
-           tape = mcp_program_tape(w->p, w->block);
     for (int t = 0; t < w->steps; t++) {
-        size_t at = (size_t)t;
-        mcp_program_forward(w->p, w->level, w->theta, !t, w->block, w->block, w->in + at * 2 * ld,
-                            w->mem + at * ns * ld, keep ? keep + at * (size_t)w->basis * ld : NULL, 4.0 / 3.0,
-                            w->tape + at * tape, w->out + at * ld, w->mem + (at + 1) * ns * ld);
+        mcp_batch_call c = call_at(w, keep, t);
+        mcp_batch_forward(&c);
     }
 }
 
 static void backward(work *w)
 {
-    size_t ld = (size_t)w->block, ns = (size_t)mcp_program_memory(w->p),
-           tape = mcp_program_tape(w->p, w->block);
+    size_t ld = (size_t)w->block, ns = (size_t)mcp_program_memory(w->p);
     memset(w->mem_bar, 0, sizeof(double) * 2 * ns * ld);
     for (int t = w->steps - 1; t >= 0; t--) {
         size_t  at = (size_t)t;
         double *now_bar = w->mem_bar + (at & 1) * ns * ld, *next_bar = w->mem_bar + (~at & 1) * ns * ld;
         memset(now_bar, 0, sizeof(double) * ns * ld);
-        mcp_program_backward(w->p, w->level, w->theta, !t, w->block, w->block, w->in + at * 2 * ld,
-                             w->mem + at * ns * ld, w->keep + at * (size_t)w->basis * ld, 4.0 / 3.0,
-                             w->tape + at * tape, w->out_bar, next_bar, w->scratch, w->in_bar + at * 2 * ld,
-                             now_bar, w->sums, mcp_program_sums(w->p));
+        mcp_batch_call c = call_at(w, w->keep, t);
+        c.out_bar = w->out_bar;
+        c.next_bar = next_bar;
+        c.scratch = w->scratch;
+        c.in_bar = w->in_bar + at * 2 * ld;
+        c.mem_bar = now_bar;
+        c.sums = w->sums;
+        c.sums_stride = mcp_program_sums(w->p);
+        mcp_batch_backward(&c);
     }
 }
 

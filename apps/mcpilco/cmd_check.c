@@ -9,7 +9,7 @@
 #include "learn/evaluate.h"
 #include "math/arena.h"
 #include "math/rng.h"
-#include "model/posterior.h"
+#include "model/posteriors.h"
 #include "optim/optimise.h"
 #include "optim/policy_init.h"
 #include "options.h"
@@ -23,7 +23,7 @@ typedef struct {
     mcp_trial      *trial;
     mcp_states     *states;
     mcp_fit        *fit;
-    mcp_posterior **posterior;
+    mcp_posteriors  model;
     double         *theta;
     int             params, json;
     json_t         *report;
@@ -86,14 +86,12 @@ static mcp_status prepare(check *c, mcp_error *err)
         MCP_OK)
         goto done;
     c->theta = mcp_calloc((size_t)c->params + 1, sizeof *c->theta);
-    c->posterior = mcp_calloc((size_t)c->system->ngp + 1, sizeof(mcp_posterior *));
-    if (!c->theta || !c->posterior) {
+    if (!c->theta) {
         st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the check");
         goto done;
     }
-    mcp_posterior_settings q = {.type = MCP_POSTERIOR_EXACT};
-    for (int g = 0; st == MCP_OK && g < c->system->ngp; g++)
-        st = mcp_posterior_create(&c->posterior[g], c->fit->gp[g], &q, mcp_isa_level(), NULL, err);
+    mcp_posteriors_request q = {.ngp = c->system->ngp, .gp = c->fit->gp, .use = MCP_FOR_CHECK};
+    st = mcp_posteriors_create(&c->model, &q, err);
     if (st == MCP_OK)
         st = mcp_policy_draw(c->system, c->fit->visited, c->fit->visits, 1, 1, 0, c->theta, err);
 done:
@@ -148,7 +146,7 @@ static mcp_status gradient(check *c, double *worst, int *right, mcp_error *err)
     json_t              *groups = json_array();
     double *g = mcp_calloc((size_t)c->params + 1, sizeof *g),
            *moved = mcp_calloc((size_t)c->params + 1, sizeof *moved);
-    mcp_status           st = mcp_rollout_create(&r, s, c->posterior, &set, c->pool, err);
+    mcp_status           st = mcp_rollout_create(&r, s, c->model.of, &set, c->pool, err);
     if (st == MCP_OK && (!g || !moved)) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the check");
     mcp_rollout_result at = {.gradient = g};
     if (st == MCP_OK) st = mcp_rollout_run(r, c->theta, 0.0, &noise, &at, err);
@@ -189,7 +187,7 @@ static mcp_status cost_of_step(check *c, mcp_error *err)
     mcp_rollout                *r = NULL;
     double                     *g = mcp_calloc((size_t)c->params + 1, sizeof *g), best = INFINITY;
     mcp_rollout_result          at = {.gradient = g};
-    mcp_status                  st = g ? mcp_rollout_create(&r, c->system, c->posterior, &set, c->pool, err)
+    mcp_status                  st = g ? mcp_rollout_create(&r, c->system, c->model.of, &set, c->pool, err)
                                        : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the check");
     for (int i = 0; st == MCP_OK && i < 3; i++) {
         double began = now();
@@ -280,8 +278,7 @@ int cmd_check(int argc, char **argv)
         c.params = mcp_program_params(c.system->controller);
         code = run(&c, !brief);
     }
-    for (int g = 0; c.posterior && g < c.system->ngp; g++) mcp_posterior_free(c.posterior[g]);
-    mcp_free(c.posterior);
+    mcp_posteriors_free(&c.model);
     mcp_free(c.theta);
     mcp_fit_free(c.fit);
     mcp_states_free(c.states);

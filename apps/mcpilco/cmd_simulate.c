@@ -34,7 +34,6 @@ static mcp_status simulate(const mcp_run *r, const mcp_run_item *it, const choic
     if ((st = mcp_run_model(&fit, r, it->info.number, pool, err)) != MCP_OK) goto done;
     mcp_particle_settings q = {.count = c->particles,
                                .true_state = r->algorithm->true_state,
-                               .data = fit->pairs->n,
                                .seed = c->seed,
                                .trial = (uint32_t)it->info.number,
                                .set = 2};

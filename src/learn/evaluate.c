@@ -167,7 +167,6 @@ mcp_status mcp_evaluate_model(mcp_evaluation *out, const mcp_system *s, const mc
     mcp_particles        *p = NULL;
     mcp_particle_settings q = {.count = runs,
                                .true_state = true_state,
-                               .data = fit->pairs->n,
                                .seed = seed,
                                .trial = (uint32_t)trial,
                                .set = 1};

@@ -197,7 +197,6 @@ static mcp_status forecast(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     mcp_particle_settings q = {.count = r->task->optimise.particles,
                                .true_state = r->algorithm->true_state,
                                .seed = r->seed,
-                               .data = l->fit->pairs->n,
                                .trial = (uint32_t)it->info.number};
     mcp_status            st;
     if (tell(l, MCP_PHASE_FORECAST, it->info.number, NULL, 0, 0)) return stopped(err);

@@ -92,7 +92,6 @@ static mcp_status ask_model(mcp_policy_evidence *p, const mcp_run *r, const mcp_
     mcp_particles        *particles = NULL;
     mcp_particle_settings q = {.count = PARTICLES,
                                .true_state = r->algorithm->true_state,
-                               .data = fit->pairs->n,
                                .seed = r->seed,
                                .trial = (uint32_t)mcp_run_trials(r) + 1,
                                .set = NOISE_SET};

@@ -171,8 +171,3 @@ void mcp_free(void *p)
 {
     free(p);
 }
-
-int mcp_round_lanes(int n)
-{
-    return (n + MCP_LANES - 1) / MCP_LANES * MCP_LANES;
-}

@@ -38,7 +38,4 @@ void mcp_alloc_fail_at(long k);
 long mcp_alloc_count(void);
 #endif
 
-/* Smallest multiple of MCP_LANES that is at least n. */
-int mcp_round_lanes(int n);
-
 #endif

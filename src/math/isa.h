@@ -14,6 +14,12 @@
 
 #define MCP_LANES 8
 
+/* n rounded up to whole groups of lanes */
+static inline int mcp_round_lanes(int n)
+{
+    return (n + MCP_LANES - 1) / MCP_LANES * MCP_LANES;
+}
+
 #define MCP_ISA_CAT2(a, b) a##_##b
 #define MCP_ISA_CAT(a, b) MCP_ISA_CAT2(a, b)
 #define MCP_ISA_FN(name) MCP_ISA_CAT(name, MCP_ISA)

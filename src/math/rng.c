@@ -17,7 +17,10 @@ void mcp_philox4x32(const uint32_t counter[4], const uint32_t key[2], uint32_t o
         x2 = (uint32_t)(p0 >> 32) ^ x3 ^ k1;
         x3 = (uint32_t)p0;
     }
-    out[0] = x0, out[1] = x1, out[2] = x2, out[3] = x3;
+    out[0] = x0;
+    out[1] = x1;
+    out[2] = x2;
+    out[3] = x3;
 }
 
 static void place(const mcp_stream *s, uint32_t time, uint32_t channel, uint32_t kind, uint32_t base[4],
@@ -76,24 +79,18 @@ void mcp_rng_uniforms(const mcp_stream *s, uint32_t time, uint32_t channel, uint
     by_groups(MCP_ISA_PICK(mcp_isa_level(), mcp_rng_group_uniforms), base, key, first, n, out);
 }
 
-void mcp_rng_keep_at(mcp_isa level, const mcp_stream *s, uint32_t time, uint32_t first, int n,
-                     int activations, int ld, double p, uint8_t *keep)
+void mcp_rng_keep(mcp_isa level, const mcp_stream *s, const mcp_rng_mask *m, uint8_t *keep)
 {
     uint32_t base[4], key[2];
-    int      threshold = (int)lrint(p * 256.0);
+    int      threshold = (int)lrint(m->p * 256.0);
     if (threshold <= 0 || threshold > 255) { /* nothing or everything is dropped */
-        for (int i = 0; i < activations; i++)
-            memset(keep + (size_t)i * (size_t)ld, threshold <= 0, (size_t)n);
+        for (int i = 0; i < m->activations; i++)
+            memset(keep + (size_t)i * (size_t)m->ld, threshold <= 0, (size_t)m->n);
         return;
     }
-    place(s, time, 0, RNG_KEEP, base, key);
-    MCP_ISA_PICK(level, mcp_rng_group_keep)(base, key, first / 8, n / 8, activations, ld, threshold, keep);
-}
-
-void mcp_rng_keep(const mcp_stream *s, uint32_t time, uint32_t first, int n, int activations, int ld,
-                  double p, uint8_t *keep)
-{
-    mcp_rng_keep_at(mcp_isa_level(), s, time, first, n, activations, ld, p, keep);
+    place(s, m->time, 0, RNG_KEEP, base, key);
+    MCP_ISA_PICK(level, mcp_rng_group_keep)
+    (base, key, m->first / MCP_LANES, m->n / MCP_LANES, m->activations, m->ld, threshold, keep);
 }
 
 mcp_rand mcp_rand_make(uint64_t seed, uint32_t trial, uint32_t step, mcp_rng_purpose purpose)

@@ -37,16 +37,19 @@ void mcp_rng_normals(const mcp_stream *s, uint32_t time, uint32_t channel, uint3
                      double *out);
 void mcp_rng_uniforms(const mcp_stream *s, uint32_t time, uint32_t channel, uint32_t first, int n,
                       double *out); /* (0,1) */
-/* keep[j] = 1 with probability 1 - p (p rounded to 1/256), else 0; activation i of the given particle and
- * time: keep[i*ld + j], i < activations (< 2^15), j < n (n and first multiples of MCP_LANES). */
-void mcp_rng_keep(const mcp_stream *s, uint32_t time, uint32_t first, int n, int activations, int ld,
-                  double p, uint8_t *keep);
-/* The same at a chosen level. Uniforms and keep masks are the same bits at every level; normals differ in the
+/* Which activations stay: keep[i*ld + j] = 1 with probability 1 - p (p rounded to 1/256), else 0, for
+ * activation i < activations (< 2^15) of particle first + j, j < n, at one time. first, n: multiples of
+ * MCP_LANES. */
+typedef struct {
+    uint32_t time, first;
+    int      n, activations, ld;
+    double   p;
+} mcp_rng_mask;
+void mcp_rng_keep(mcp_isa level, const mcp_stream *s, const mcp_rng_mask *m, uint8_t *keep);
+/* Normals at a chosen level. Uniforms and keep masks are the same bits at every level; normals differ in the
  * last ones. */
 void mcp_rng_normals_at(mcp_isa level, const mcp_stream *s, uint32_t time, uint32_t channel, uint32_t first,
                         int n, double *out);
-void mcp_rng_keep_at(mcp_isa level, const mcp_stream *s, uint32_t time, uint32_t first, int n,
-                     int activations, int ld, double p, uint8_t *keep);
 
 /* The same generator as a plain sequence, for set-up code. */
 typedef struct {

@@ -36,9 +36,16 @@ void mcp_noise_add(const mcp_gp *gp, int m, const int *index, double s2, double 
 double mcp_noise_trace(const mcp_gp *gp, const double *W, int ld); /* trace of W R, W symmetric */
 void mcp_noise_solve(const mcp_gp *gp, double *x); /* x = R^-1 x, n numbers */
 
-/* A = K + s2 R + jitter I = L L' (lower triangle of A) over m points of gp (index, NULL: all); jitter grows
- * from 0 until it works, else MCP_ERR_NUMERIC. K is m x ld. */
-mcp_status mcp_gp_factor(const mcp_gp *gp, int m, const int *index, int ld, const double *K, double s2,
-                         double *A, double *jitter, mcp_error *err);
+/* Some of a gp's data, by their place; index NULL: the first m. */
+typedef struct {
+    const mcp_gp *gp;
+    int           m;
+    const int    *index;
+} mcp_gp_points;
+
+/* A = K + s2 R + jitter I = L L' (lower triangle of A) over these points; jitter grows from 0 until it works,
+ * else MCP_ERR_NUMERIC. K is m x ld. */
+mcp_status mcp_gp_factor(const mcp_gp_points *of, int ld, const double *K, double s2, double *A,
+                         double *jitter, mcp_error *err);
 
 #endif

@@ -113,7 +113,10 @@ void mcp_inducing_level(mcp_inducing *s, const mcp_gp *gp, const double *std, in
         double most  = 0.0;
         for (int i = 0; i < gp->n; i++) {
             double off = s->rest[i] > pivot_floor * s->largest ? s->rest[i] / (std ? std[i] : 1.0) : 0.0;
-            if (off > most) pivot = i, most = off;
+            if (off > most) {
+                pivot = i;
+                most  = off;
+            }
         }
         if (pivot < 0) break;
         add_column(s, gp, pivot);
@@ -139,7 +142,10 @@ void mcp_inducing_improve(mcp_inducing *s, const mcp_gp *gp, int count)
         double most  = 0.0;
         for (int i = 0; i < gp->n; i++) {
             double gain = s->rest[i] > least ? s->mean[i] * s->mean[i] / s->rest[i] : 0.0;
-            if (gain > most) pivot = i, most = gain;
+            if (gain > most) {
+                pivot = i;
+                most  = gain;
+            }
         }
         if (pivot < 0) break;
         add_column(s, gp, pivot);
@@ -166,13 +172,11 @@ static size_t layout(workspace *w, int n, int m, int ld, char *base)
     return a.used;
 }
 
-/* C = A B, A m x k (row stride lda), B k x ld, C m x ld */
-static void multiply(mcp_isa level, int m, int k, const double *A, int lda, const double *B, int ldb,
-                     double *C, int ldc, double *pack)
+/* A packed matrix of m rows times B (k x ldb) is C (m x m, rows rounded up to whole groups of lanes) */
+static void multiply(const mcp_packed *A, const double *B, int ldb, double *C)
 {
-    mcp_packed p;
-    mcp_gemm_pack(&p, level, m, k, A, lda, pack);
-    mcp_gemm(&p, mcp_round_lanes(m), B, ldb, C, ldc, 0);
+    int ld = mcp_round_lanes(A->m);
+    mcp_gemm(A, ld, B, ldb, C, ld, 0);
 }
 
 /* Rows of Mt = M^-T: row r solves M x = e_r (M is the lower triangle made of the chosen rows of L). */
@@ -194,11 +198,13 @@ static mcp_status posterior(const mcp_inducing *s, int m, const mcp_gp *gp, mcp_
 {
     int        n = gp->n, ld = mcp_round_lanes(m);
     double     s2 = mcp_gp_noise_var(gp);
+    mcp_packed A;
     mcp_status st;
     for (int i = 0; i < n; i++)
         for (int j = 0; j < m; j++) AT(w->Lt, n, j, i) = AT(s->L, s->ld, i, j) / s2;
     for (int j = 0; j < m; j++) mcp_noise_solve(gp, &AT(w->Lt, n, j, 0));
-    multiply(level, m, n, w->Lt, n, s->L, s->ld, w->B, ld, w->pack);
+    mcp_gemm_pack(&A, level, m, n, w->Lt, n, w->pack);
+    multiply(&A, s->L, s->ld, w->B);
     for (int i = 0; i < m; i++) AT(w->B, ld, i, i) += 1.0;
     if ((st = mcp_cholesky(m, w->B, ld, err)) != MCP_OK) return st;
     if ((st = mcp_cholesky_inverse(m, w->B, ld, w->Binv, ld, err)) != MCP_OK) return st;
@@ -215,10 +221,12 @@ static mcp_status posterior(const mcp_inducing *s, int m, const mcp_gp *gp, mcp_
         for (int j = m; j < ld; j++) AT(w->Binv, ld, i, j) = 0.0;
     }
     /* Q = Mt (I - B^-1) Mt' */
-    multiply(level, m, m, w->Mt, ld, w->Binv, ld, w->T, ld, w->pack);
+    mcp_gemm_pack(&A, level, m, m, w->Mt, ld, w->pack);
+    multiply(&A, w->Binv, ld, w->T);
     for (int i = 0; i < m; i++)
         for (int j = 0; j < ld; j++) AT(w->B, ld, i, j) = j < m ? AT(w->Mt, ld, j, i) : 0.0;
-    multiply(level, m, m, w->T, ld, w->B, ld, w->Binv, ld, w->pack);
+    mcp_gemm_pack(&A, level, m, m, w->T, ld, w->pack);
+    multiply(&A, w->B, ld, w->Binv);
     for (int i = 0; i < m; i++)
         for (int j = 0; j < m; j++) AT(Q, m, i, j) = 0.5 * (AT(w->Binv, ld, i, j) + AT(w->Binv, ld, j, i));
     return MCP_OK;

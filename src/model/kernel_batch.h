@@ -25,10 +25,16 @@ size_t mcp_kernel_batch_scratch(const mcp_kernel_batch *c);
 
 void mcp_kernel_batch_forward(const mcp_kernel_batch *c, int n, int ld, const double *F, double *K,
                               double *tape);
-/* One strip of MCP_LANES lanes from lane j: adds dJ/dF to F_bar (NULL = not wanted) and dJ/dp to dp (NULL =
- * not wanted). K, tape, F, F_bar as in forward (whole);  kbar [z][ldb] is dJ/dK of the strip's lanes */
-void mcp_kernel_batch_backward(const mcp_kernel_batch *c, int j, int ld, const double *K, const double *tape,
-                      const double *kbar, int ldb, double *scratch, double *F_bar, double *dp);
+/* One strip of MCP_LANES lanes from lane j, on the way back. */
+typedef struct {
+    int           j, ld;
+    const double *K, *tape;   /* as forward left them, whole        */
+    const double *kbar;       /* [z][ldb]: dJ/dK of the strip's lanes */
+    int           ldb;
+    double       *scratch;
+    double       *F_bar, *dp; /* dJ/dF (whole) and dJ/dp are added; NULL = not wanted */
+} mcp_kernel_strip;
+void mcp_kernel_batch_backward(const mcp_kernel_batch *c, const mcp_kernel_strip *s);
 
 /* kdiag[lane] = k(f, f), and its adjoint: adds kdiag_bar dk(f, f)/df to F_bar. */
 void mcp_kernel_batch_diagonal(const mcp_kernel_batch *c, int n, int ld, const double *F, double *kdiag);

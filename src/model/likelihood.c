@@ -56,9 +56,10 @@ void mcp_likelihood_free(mcp_likelihood *w)
     mcp_block_free(w);
 }
 
-mcp_status mcp_gp_factor(const mcp_gp *gp, int n, const int *index, int ld, const double *K, double s2,
-                         double *A, double *jitter, mcp_error *err)
+mcp_status mcp_gp_factor(const mcp_gp_points *of, int ld, const double *K, double s2, double *A,
+                         double *jitter, mcp_error *err)
 {
+    const int           n = of->m;
     static const double ladder[] = {0.0, 1e-12, 1e-10, 1e-8, 1e-6};
     double              scale    = 0.0;
     for (int i = 0; i < n; i++) scale += K[(size_t)i * (size_t)ld + (size_t)i] / n;
@@ -66,7 +67,7 @@ mcp_status mcp_gp_factor(const mcp_gp *gp, int n, const int *index, int ld, cons
         *jitter = ladder[try] * (scale + s2);
         memcpy(A, K, (size_t)n * (size_t)ld * sizeof *A);
         for (int i = 0; i < n; i++) A[(size_t)i * (size_t)ld + (size_t)i] += *jitter;
-        mcp_noise_add(gp, n, index, s2, A, ld);
+        mcp_noise_add(of->gp, n, of->index, s2, A, ld);
         if (mcp_cholesky(n, A, ld, NULL) == MCP_OK) return MCP_OK;
     }
     return mcp_fail(err, MCP_ERR_NUMERIC,
@@ -87,7 +88,14 @@ static void add_gradient(mcp_likelihood *w, const double *a, double s2, double *
         for (int j = n; j < ld; j++) row[j] = 0.0;
     }
     for (int j = 0; j < ld; j += MCP_LANES)
-        mcp_kernel_batch_backward(w->cov, j, ld, w->K, w->tape, w->W + j, ld, w->scratch, NULL, gradient);
+        mcp_kernel_batch_backward(w->cov, &(mcp_kernel_strip){.j = j,
+                                                              .ld = ld,
+                                                              .K = w->K,
+                                                              .tape = w->tape,
+                                                              .kbar = w->W + j,
+                                                              .ldb = ld,
+                                                              .scratch = w->scratch,
+                                                              .dp = gradient});
     gradient[params] = 2.0 * s2 * mcp_noise_trace(w->gp, w->W, ld);
 }
 
@@ -99,7 +107,8 @@ mcp_status mcp_likelihood_run(mcp_likelihood *w, const double *hyper, double *nl
     mcp_status st;
     mcp_kernel_batch_set(w->cov, hyper);
     mcp_kernel_batch_forward(w->cov, ld, ld, w->gp->F, w->K, w->tape);
-    if ((st = mcp_gp_factor(w->gp, n, NULL, ld, w->K, s2, w->A, jitter, err)) != MCP_OK) return st;
+    mcp_gp_points all = {.gp = w->gp, .m = n};
+    if ((st = mcp_gp_factor(&all, ld, w->K, s2, w->A, jitter, err)) != MCP_OK) return st;
     memcpy(w->a, w->gp->y, (size_t)n * sizeof *w->a);
     mcp_cholesky_solve(n, w->A, ld, 1, w->a);
     for (int i = 0; i < n; i++)

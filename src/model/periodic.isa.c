@@ -3,12 +3,12 @@
  * per pair. */
 #include <stddef.h>
 
-#include "model/lanes.h"
+#include "math/lanes.h"
 #include "model/leaf.h"
 
-LANES_INLINE vd row_at(const double *rows, int d, int ld, int at)
+MCP_INLINE mcp_v row_at(const double *rows, int d, int ld, int at)
 {
-    return v_load(rows + (size_t)d * (size_t)ld + at);
+    return mcp_v_load(rows + (size_t)d * (size_t)ld + at);
 }
 
 void MCP_ISA_FN(mcp_periodic_forward) MCP_LEAF_FORWARD_ARGS
@@ -16,17 +16,17 @@ void MCP_ISA_FN(mcp_periodic_forward) MCP_LEAF_FORWARD_ARGS
     int D = f->D;
     for (int z = 0; z < f->nz; z++) {
         const double *Zz = f->Z + (size_t)z * (size_t)f->cols;
-        for (int j = 0; j < n; j += VW) {
+        for (int j = 0; j < n; j += MCP_W) {
             double *out = K + (size_t)z * (size_t)ldk + j;
-            vd      q   = v_set(0.0);
+            mcp_v      q   = mcp_v_all(0.0);
             for (int d = 0; d < D; d++) {
-                vd s = (row_at(rows, D + d, ld, j) * Zz[2 * D + d] -
+                mcp_v s = (row_at(rows, D + d, ld, j) * Zz[2 * D + d] -
                         row_at(rows, 2 * D + d, ld, j) * Zz[D + d]) *
                        f->w[d];
                 q += s * s;
             }
-            vd k = f->s2 * v_exp(-q);
-            v_store(out, add ? v_load(out) + k : k);
+            mcp_v k = f->s2 * mcp_v_exp_down(-q);
+            mcp_v_store(out, add ? mcp_v_load(out) + k : k);
         }
     }
 }
@@ -38,23 +38,24 @@ void MCP_ISA_FN(mcp_periodic_backward) MCP_LEAF_PERIODIC_ARGS
     int D = f->D;
     for (int d = 0; d < D; d++) {
         double w2 = 2.0 * f->w[d] * f->w[d];
-        vd     st[NV], sl[NV];
-        for (int v = 0; v < NV; v++) {
-            vd a = row_at(rows, d, ld, v * VW), sa = row_at(rows, D + d, ld, v * VW),
-               ca = row_at(rows, 2 * D + d, ld, v * VW);
-            vd sx = v_set(0.0);
-            st[v] = sl[v] = v_set(0.0);
+        mcp_v     st[MCP_NV], sl[MCP_NV];
+        for (int v = 0; v < MCP_NV; v++) {
+            mcp_v a = row_at(rows, d, ld, v * MCP_W), sa = row_at(rows, D + d, ld, v * MCP_W),
+               ca = row_at(rows, 2 * D + d, ld, v * MCP_W);
+            mcp_v sx = mcp_v_all(0.0);
+            st[v] = sl[v] = mcp_v_all(0.0);
             for (int z = 0; z < f->nz; z++) {
                 const double *Zz = f->Z + (size_t)z * (size_t)f->cols;
-                vd            cz = v_load(c + (size_t)z * MCP_LANES + v * VW);
-                vd s = sa * Zz[2 * D + d] - ca * Zz[D + d], co = ca * Zz[2 * D + d] + sa * Zz[D + d];
+                mcp_v            cz = mcp_v_load(c + (size_t)z * MCP_LANES + v * MCP_W);
+                mcp_v s = sa * Zz[2 * D + d] - ca * Zz[D + d], co = ca * Zz[2 * D + d] + sa * Zz[D + d];
                 sx += cz * s * co;
                 st[v] += cz * s * co * (a - Zz[d]);
                 sl[v] += cz * s * s;
             }
-            if (S) v_store(S + d * MCP_LANES + v * VW, v_load(S + d * MCP_LANES + v * VW) - w2 * sx);
+            double *to = S ? S + d * MCP_LANES + v * MCP_W : NULL;
+            if (to) mcp_v_store(to, mcp_v_load(to) - w2 * sx);
         }
-        if (dt) dt[d] += w2 * v_sum_lanes(st);
-        if (dl) dl[d] += w2 * v_sum_lanes(sl);
+        if (dt) dt[d] += w2 * mcp_v_sum_lanes(st);
+        if (dl) dl[d] += w2 * mcp_v_sum_lanes(sl);
     }
 }

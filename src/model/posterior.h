@@ -20,7 +20,7 @@
 typedef enum { MCP_POSTERIOR_EXACT = 0, MCP_POSTERIOR_SPARSE, MCP_POSTERIOR_SUBSET } mcp_posterior_type;
 
 typedef struct {
-    mcp_posterior_type type;
+    int type; /* mcp_posterior_type */
     /* SPARSE, SUBSET: points are added until the prior variance that they leave unexplained at every data
      * point is at most this fraction of the noise variance; 0 = all that matter */
     double tolerance;

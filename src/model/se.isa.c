@@ -9,71 +9,74 @@
 #include <immintrin.h>
 #endif
 
-#include "model/lanes.h"
+#include "math/lanes.h"
 #include "model/leaf.h"
 
-#if VW == 8
+#if MCP_W == 8
 enum { ZB = 8 };
 #else
 enum { ZB = 4 };
 #endif
 
 /* min(cap, x), but NaN stays */
-LANES_INLINE vd v_cap(vd cap, vd x)
+MCP_INLINE mcp_v v_cap(mcp_v cap, mcp_v x)
 {
 #if defined(__AVX512F__)
-    return (vd)_mm512_min_pd((__m512d)cap, (__m512d)x);
+    return (mcp_v)_mm512_min_pd((__m512d)cap, (__m512d)x);
 #elif defined(__AVX2__)
-    return (vd)_mm256_min_pd((__m256d)cap, (__m256d)x);
+    return (mcp_v)_mm256_min_pd((__m256d)cap, (__m256d)x);
 #elif defined(__SSE2__)
-    return (vd)_mm_min_pd((__m128d)cap, (__m128d)x);
+    return (mcp_v)_mm_min_pd((__m128d)cap, (__m128d)x);
 #else
-    return v_select((vi)(x > cap), cap, x);
+    return mcp_v_select((mcp_vu)(x > cap), cap, x);
 #endif
 }
 
 /* out[i] = s2 2^-q[i] for count vectors, each step for all of them */
-LANES_INLINE void powers(int count, const double *c, vd cap, const vd *q, vd *out)
+MCP_INLINE void powers(int count, const double *c, mcp_v cap, const mcp_v *q, mcp_v *out)
 {
-    const vd magic = v_set(0x1.8p52);
-    vd       g[8];
-    vi       exponent[8];
+    const mcp_v magic = mcp_v_all(0x1.8p52);
+    mcp_v       g[8];
+    mcp_vu       exponent[8];
     _Pragma("GCC unroll 8") for (int i = 0; i < count; i++)
     {
-        vd x        = v_cap(cap, q[i]);
-        vd t        = magic - x;
-        exponent[i] = (vi)t << 52;
+        mcp_v x        = v_cap(cap, q[i]);
+        mcp_v t        = magic - x;
+        exponent[i] = (mcp_vu)t << 52;
         g[i]        = x + (t - magic);
         out[i]      = g[i] * c[11] + c[10];
     }
     _Pragma("GCC unroll 10") for (int k = 9; k >= 0; k--)
         _Pragma("GCC unroll 8") for (int i = 0; i < count; i++) out[i] = out[i] * g[i] + c[k];
-    _Pragma("GCC unroll 8") for (int i = 0; i < count; i++) out[i] = (vd)((vi)out[i] + exponent[i]);
+    _Pragma("GCC unroll 8") for (int i = 0; i < count; i++) out[i] = (mcp_v)((mcp_vu)out[i] + exponent[i]);
 }
 
-LANES_INLINE void forward_points(int nb, const mcp_leaf *f, const double *Z, int n, int ld,
+MCP_INLINE void forward_points(int nb, const mcp_leaf *f, const double *Z, int n, int ld,
                                  const double *rows, double *K, int ldk)
 {
-    const vd  cap   = v_set(f->cap);
-    const int count = nb * NV, chunk = count < 8 ? count : 8;
+    const mcp_v  cap   = mcp_v_all(f->cap);
+    const int count = nb * MCP_NV, chunk = count < 8 ? count : 8;
     for (int j = 0; j < n; j += MCP_LANES) {
-        vd q[ZB * NV], k[8];
-        for (int i = 0; i < count; i++) q[i] = v_set(0.0);
+        mcp_v q[ZB * MCP_NV], k[8];
+        for (int i = 0; i < count; i++) q[i] = mcp_v_all(0.0);
         for (int d = 0; d < f->D; d++) {
-            vd x[NV];
-            for (int v = 0; v < NV; v++) x[v] = v_load(rows + (size_t)d * (size_t)ld + j + v * VW);
+            mcp_v x[MCP_NV];
+            for (int v = 0; v < MCP_NV; v++) x[v] = mcp_v_load(rows + (size_t)d * (size_t)ld + j + v * MCP_W);
             for (int b = 0; b < nb; b++) {
-                vd z = v_set(Z[b * f->D + d]);
-                for (int v = 0; v < NV; v++) {
-                    vd r = x[v] - z;
-                    q[b * NV + v] += r * r;
+                mcp_v z = mcp_v_all(Z[b * f->D + d]);
+                for (int v = 0; v < MCP_NV; v++) {
+                    mcp_v r = x[v] - z;
+                    q[b * MCP_NV + v] += r * r;
                 }
             }
         }
         for (int first = 0; first < count; first += chunk) {
             powers(chunk, f->power, cap, q + first, k);
             _Pragma("GCC unroll 8") for (int i = 0; i < chunk; i++)
-                v_store(K + (size_t)((first + i) / NV) * (size_t)ldk + j + (first + i) % NV * VW, k[i]);
+            {
+                int z = (first + i) / MCP_NV, v = (first + i) % MCP_NV;
+                mcp_v_store(K + (size_t)z * (size_t)ldk + j + v * MCP_W, k[i]);
+            }
         }
     }
 }
@@ -91,9 +94,9 @@ void MCP_ISA_FN(mcp_se_forward) MCP_SE_FORWARD_ARGS
 void MCP_ISA_FN(mcp_se_slope) MCP_SE_SLOPE_ARGS
 {
     for (int z = 0; z < nz; z++)
-        for (int v = 0; v < NV; v++) {
-            vd bar = v_load(kbar + (size_t)z * (size_t)ldb + v * VW),
-               k = v_load(K + (size_t)z * (size_t)ldk + v * VW);
-            v_store(c + (size_t)z * MCP_LANES + v * VW, bar * (k * 0.69314718055994531));
+        for (int v = 0; v < MCP_NV; v++) {
+            mcp_v bar = mcp_v_load(kbar + (size_t)z * (size_t)ldb + v * MCP_W),
+               k = mcp_v_load(K + (size_t)z * (size_t)ldk + v * MCP_W);
+            mcp_v_store(c + (size_t)z * MCP_LANES + v * MCP_W, bar * (k * 0.69314718055994531));
         }
 }

@@ -18,7 +18,6 @@ static mcp_status expected_success(const mcp_algorithm_input *in, int true_state
     mcp_particles        *p = NULL;
     mcp_particle_settings q = {.count = COUNT,
                                .true_state = true_state,
-                               .data = in->pairs->n,
                                .seed = in->seed,
                                .trial = in->number,
                                .set = 3};

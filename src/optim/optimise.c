@@ -18,12 +18,12 @@
 
 #include "control/score.h"
 #include "math/arena.h"
+#include "model/posteriors.h"
 #include "optim/adam.h"
-#include "optim/check.h"
 #include "optim/policy_init.h"
 #include "optim/rules.h"
 
-enum { RACE_STEPS = 50, RESAMPLE_MOST = 10, RESTART_MOST = 5 };
+enum { RACE_STEPS = 50, RESAMPLE_MOST = 10, RESTART_MOST = 5, CHECK_PARTICLES = 32 };
 enum { RULE_PLATEAU = 0, RULE_MONITOR, RULE_SCHEDULE };
 static const uint32_t fixed_noise = UINT32_MAX; /* step number of the evaluation's noise */
 
@@ -321,10 +321,45 @@ static void keep_incumbent(search *s, const double *incumbent)
     if (!s->stopped) s->info->outcome = MCP_KEPT_INCUMBENT;
 }
 
+/* Gradient of a few particles at the policy's start, without dropout, on noise of its own. */
+static mcp_status check_gradient(void *context, mcp_posterior *const *p, double *g, mcp_error *err)
+{
+    const search               *s = context;
+    const mcp_optimise_request *q = s->q;
+    mcp_rollout_settings        set = {.particles = CHECK_PARTICLES,
+                                       .steps = q->system->steps,
+                                       .true_state = q->true_state,
+                                       .noisy = q->system->task->model.noisy,
+                                       .adjoint_clip = s->set->adjoint_clip};
+    mcp_stream_noise            stream = {.system = q->system,
+                                          .seed = q->seed,
+                                          .trial = q->trial,
+                                          .step = UINT32_MAX - 1};
+    mcp_noise                   noise = mcp_noise_from_stream(&stream);
+    mcp_rollout_result          result = {.gradient = g};
+    mcp_rollout                *r;
+    mcp_status                  st = mcp_rollout_create(&r, q->system, p, &set, q->pool, err);
+    if (st == MCP_OK) st = mcp_rollout_run(r, s->theta, 0.0, &noise, &result, err);
+    mcp_rollout_free(r);
+    return st;
+}
+
+static mcp_status make_posteriors(search *s, mcp_posteriors *models, mcp_error *err)
+{
+    const mcp_model_settings *m = &s->q->system->task->model;
+    mcp_posteriors_request    r = {.ngp = s->q->system->ngp,
+                                   .gp = s->q->gp,
+                                   .set = m->posterior,
+                                   .gradient = m->self_check ? check_gradient : NULL,
+                                   .context = s,
+                                   .params = s->params};
+    return mcp_posteriors_create(models, &r, err);
+}
+
 static mcp_status run(search *s, int warm, mcp_error *err)
 {
     const mcp_optimise_request *q = s->q;
-    mcp_models                  models = {0};
+    mcp_posteriors              models = {0};
     double                     *incumbent = mcp_calloc((size_t)s->params + 1, sizeof *incumbent);
     mcp_status st = incumbent ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the policy");
     mcp_rollout_settings r = {.particles = s->set->particles,
@@ -336,14 +371,14 @@ static mcp_status run(search *s, int warm, mcp_error *err)
                               .adjoint_clip = s->set->adjoint_clip};
     if (st == MCP_OK && !warm) st = fresh(s);
     if (st == MCP_OK) memcpy(incumbent, s->theta, (size_t)s->params * sizeof *incumbent);
-    if (st == MCP_OK) st = mcp_models_create(&models, q, s->theta, err);
+    if (st == MCP_OK) st = make_posteriors(s, &models, err);
     if (st == MCP_OK) {
         s->info->check_cosine = models.cosine;
         s->info->tolerance = models.tolerance;
         s->info->points = models.points;
-        st = mcp_rollout_create(&s->rollout, q->system, models.posterior, &r, q->pool, err);
+        st = mcp_rollout_create(&s->rollout, q->system, models.of, &r, q->pool, err);
         r.particles = s->judges;
-        if (st == MCP_OK) st = mcp_rollout_create(&s->judge, q->system, models.posterior, &r, q->pool, err);
+        if (st == MCP_OK) st = mcp_rollout_create(&s->judge, q->system, models.of, &r, q->pool, err);
     }
     if (st == MCP_OK) {
         s->score_first = evaluate(s, &s->info->cost_first);
@@ -356,7 +391,7 @@ static mcp_status run(search *s, int warm, mcp_error *err)
     if (st == MCP_OK && warm && q->incumbent_works) keep_incumbent(s, incumbent);
     mcp_rollout_free(s->rollout);
     mcp_rollout_free(s->judge);
-    mcp_models_free(&models);
+    mcp_posteriors_free(&models);
     mcp_free(incumbent);
     return st;
 }

@@ -7,42 +7,10 @@
 
 #include "control/score.h"
 #include "math/arena.h"
+#include "model/posteriors.h"
 #include "rollout/rollout.h"
 
-enum {
-    EXACT_MAX = 512,       /* GP data up to which forecasts use the exact posterior */
-    FORECAST_STEP = 1 << 24 /* streams far from any optimisation step               */
-};
-
-/* posteriors */
-
-static void posteriors_free(int n, mcp_posterior **p)
-{
-    for (int i = 0; p && i < n; i++) mcp_posterior_free(p[i]);
-    mcp_free(p);
-}
-
-static mcp_status posteriors_make(mcp_posterior ***out, const mcp_system *s, mcp_gp *const *gp, int data,
-                                  mcp_error *err)
-{
-    const mcp_model_settings *m = &s->task->model;
-    mcp_posterior_settings q = {.type = (mcp_posterior_type)m->posterior,
-                                .tolerance = m->tolerance,
-                                .points_max = m->points_max};
-    if (data <= EXACT_MAX) q.type = MCP_POSTERIOR_EXACT;
-    mcp_posterior **p = mcp_calloc((size_t)s->ngp + 1, sizeof *p);
-    mcp_status st = p ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d posteriors", s->ngp);
-    for (int i = 0; st == MCP_OK && i < s->ngp; i++)
-        st = mcp_posterior_create(&p[i], gp[i], &q, mcp_isa_level(), NULL, err);
-    if (st != MCP_OK) {
-        posteriors_free(s->ngp, p);
-        p = NULL;
-    }
-    *out = p;
-    return st;
-}
-
-/* particles */
+enum { FORECAST_STEP = 1 << 24 }; /* streams far from any optimisation step */
 
 static mcp_status particles_alloc(mcp_particles **out, const mcp_system *s, int count, mcp_error *err)
 {
@@ -77,7 +45,7 @@ void mcp_particles_free(mcp_particles *p)
 mcp_status mcp_particles_run(mcp_particles **out, const mcp_system *s, mcp_gp *const *gp, const double *theta,
                              const mcp_particle_settings *q, mcp_pool *pool, mcp_error *err)
 {
-    mcp_posterior **posterior = NULL;
+    mcp_posteriors  model = {0};
     mcp_rollout    *rollout = NULL;
     mcp_particles  *p = NULL;
     mcp_status      st;
@@ -92,8 +60,12 @@ mcp_status mcp_particles_run(mcp_particles **out, const mcp_system *s, mcp_gp *c
                                .trial = q->trial,
                                .step = FORECAST_STEP + q->set};
     mcp_noise            noise = mcp_noise_from_stream(&stream);
-    if ((st = posteriors_make(&posterior, s, gp, q->data, err)) != MCP_OK) goto done;
-    if ((st = mcp_rollout_create(&rollout, s, posterior, &r, pool, err)) != MCP_OK) goto done;
+    mcp_posteriors_request which = {.ngp = s->ngp,
+                                    .gp = gp,
+                                    .set = s->task->model.posterior,
+                                    .use = MCP_FOR_FORECAST};
+    if ((st = mcp_posteriors_create(&model, &which, err)) != MCP_OK) goto done;
+    if ((st = mcp_rollout_create(&rollout, s, model.of, &r, pool, err)) != MCP_OK) goto done;
     if ((st = particles_alloc(&p, s, q->count, err)) != MCP_OK) goto done;
     mcp_rollout_result result = {.states = p->states,
                                  .observed = p->observed,
@@ -107,7 +79,7 @@ done:
     if (st == MCP_OK) *out = p;
     else mcp_particles_free(p);
     mcp_rollout_free(rollout);
-    posteriors_free(s->ngp, posterior);
+    mcp_posteriors_free(&model);
     return st;
 }
 

@@ -19,7 +19,6 @@ typedef struct {
 typedef struct {
     int      count;
     int      true_state; /* MC-PILCO's own view */
-    int      data;       /* GP pairs behind the model: few enough, and the posterior is exact */
     uint64_t seed;
     uint32_t trial, set; /* set: 0 forecasts, 1 .. other independent sets */
 } mcp_particle_settings;

@@ -18,50 +18,14 @@ size_t mcp_program_sums(const mcp_program *p)
     return (size_t)p->sums;
 }
 
-void mcp_program_forward(const mcp_program *p, mcp_isa level, const double *theta, int first, int n, int ld,
-                         const double *in, const double *mem, const uint8_t *keep, double keep_scale,
-                         double *tape, double *out, double *next)
+void mcp_batch_forward(const mcp_batch_call *c)
 {
-    mcp_batch_call c = {.p = p,
-                 .theta = theta,
-                 .first = first != 0,
-                 .n = n,
-                 .ld = ld,
-                 .in = in,
-                 .mem = mem,
-                 .keep = keep,
-                 .keep_scale = keep_scale,
-                 .tape = tape,
-                 .out = out,
-                 .next = next,
-                 .single = (level & MCP_SINGLE) != 0};
-    MCP_ISA_PICK((level & ~MCP_SINGLE), mcp_batch_forward)(&c);
+    MCP_ISA_PICK(c->level, mcp_batch_forward)(c);
 }
 
-void mcp_program_backward(const mcp_program *p, mcp_isa level, const double *theta, int first, int n, int ld,
-                          const double *in, const double *mem, const uint8_t *keep, double keep_scale,
-                          const double *tape, const double *out_bar, const double *next_bar, double *scratch,
-                          double *in_bar, double *mem_bar, double *sums, size_t sums_stride)
+void mcp_batch_backward(const mcp_batch_call *c)
 {
-    mcp_batch_call c = {.p = p,
-                 .theta = theta,
-                 .first = first != 0,
-                 .n = n,
-                 .ld = ld,
-                 .in = in,
-                 .mem = mem,
-                 .keep = keep,
-                 .keep_scale = keep_scale,
-                 .tape = (double *)tape,
-                 .out_bar = out_bar,
-                 .next_bar = next_bar,
-                 .scratch = scratch,
-                 .in_bar = in_bar,
-                 .mem_bar = mem_bar,
-                 .sums = sums,
-                 .sums_stride = sums_stride,
-                 .single = (level & MCP_SINGLE) != 0};
-    MCP_ISA_PICK((level & ~MCP_SINGLE), mcp_batch_backward)(&c);
+    MCP_ISA_PICK(c->level, mcp_batch_backward)(c);
 }
 
 void mcp_rbf_scale(const mcp_net_code *net, const double *theta, double *scale, double *shift)

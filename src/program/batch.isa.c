@@ -4,7 +4,7 @@
  * an infinite derivative of a branch that does not count (0 * inf) does not spoil the others. */
 #include <string.h>
 
-#include "program/lanes.h"
+#include "math/lanes.h"
 #include "program/batch_call.h"
 
 MCP_V_FN(tan)
@@ -48,7 +48,7 @@ static const mcp_v zero;
 
 static inline const double *value(const mcp_batch_call *c, int r)
 {
-    const mcp_reg *g    = &c->p->reg[r];
+    const mcp_reg *g    = &c->program->reg[r];
     const double  *base = g->space == SPACE_TAPE ? c->tape : g->space == SPACE_INPUT ? c->in : c->mem;
     return base + (size_t)g->row * (size_t)c->ld;
 }
@@ -56,7 +56,7 @@ static inline const double *value(const mcp_batch_call *c, int r)
 /* Adjoint row of a register; NULL: it has none or it is not wanted. */
 static inline double *bar(const mcp_batch_call *c, int r)
 {
-    const mcp_reg *g    = &c->p->reg[r];
+    const mcp_reg *g    = &c->program->reg[r];
     double *base = g->space == SPACE_TAPE ? c->scratch : g->space == SPACE_INPUT ? c->in_bar : c->mem_bar;
     if (!base || g->op == OP_CONST || (g->op == OP_PARAM && !c->sums)) return NULL;
     return base + (size_t)g->row * (size_t)c->ld;
@@ -216,7 +216,7 @@ static void backward_binary(mcp_op op, int n, const double *a, const double *b, 
 
 static void net_run(const mcp_batch_call *c, int i, mcp_net_run *r)
 {
-    const mcp_net_code *net = &c->p->net[i];
+    const mcp_net_code *net = &c->program->net[i];
     size_t              ld  = (size_t)c->ld;
     r->net = net;
     r->theta = c->theta + net->theta;
@@ -236,7 +236,7 @@ static void fill(double *y, int n, double v)
 
 void MCP_ISA_FN(mcp_batch_forward)(const mcp_batch_call *c)
 {
-    const mcp_program *p = c->p;
+    const mcp_program *p = c->program;
     for (int k = 0; k < p->count[c->first]; k++) {
         const mcp_instr *s = &p->list[c->first][k];
         double          *y = c->tape + (size_t)p->reg[s->r].row * (size_t)c->ld;
@@ -273,7 +273,7 @@ static void add_rows(double *to, const double *from, int n)
 /* Adjoints start at 0, then those of outputs and next memory come in. */
 static void begin_backward(const mcp_batch_call *c)
 {
-    const mcp_program *p = c->p;
+    const mcp_program *p = c->program;
     for (int k = 0; k < p->count[c->first]; k++) {
         const mcp_instr *s = &p->list[c->first][k];
         if (s->op == OP_NET) {
@@ -293,7 +293,7 @@ static void begin_backward(const mcp_batch_call *c)
 static void param_backward(const mcp_batch_call *c, const mcp_instr *s, const double *g)
 {
     static const double ones[MCP_LANES] = {1, 1, 1, 1, 1, 1, 1, 1};
-    double             *sum             = c->sums ? c->sums + c->p->reg[s->r].index : NULL;
+    double             *sum             = c->sums ? c->sums + c->program->reg[s->r].index : NULL;
     for (int i = 0; sum && i < c->n; i += MCP_LANES, sum += c->sums_stride)
         mcp_lanes_dot(ones, g + i, c->ld, 1, sum);
 }
@@ -306,7 +306,7 @@ static void net_backward(const mcp_batch_call *c, int i)
     for (int d = 0; d < r.net->net.features; d++) r.feature_bar[d] = bar(c, r.net->feature[c->first][d]);
     r.sums        = c->sums ? c->sums + r.net->sums : NULL;
     r.sums_stride = c->sums_stride;
-    r.scratch     = c->scratch + (size_t)c->p->rows * (size_t)c->ld;
+    r.scratch     = c->scratch + (size_t)c->program->rows * (size_t)c->ld;
     if (r.net->net.kind == MCP_NET_RBF && c->single) MCP_ISA_FN(mcp_rbf_backward_single)(&r);
     else if (r.net->net.kind == MCP_NET_RBF) MCP_ISA_FN(mcp_rbf_backward)(&r);
     else MCP_ISA_FN(mcp_mlp_backward)(&r);
@@ -314,7 +314,7 @@ static void net_backward(const mcp_batch_call *c, int i)
 
 void MCP_ISA_FN(mcp_batch_backward)(const mcp_batch_call *c)
 {
-    const mcp_program *p = c->p;
+    const mcp_program *p = c->program;
     begin_backward(c);
     for (int k = p->count[c->first] - 1; k >= 0; k--) {
         const mcp_instr *s = &p->list[c->first][k];

@@ -1,24 +1,8 @@
-/* batch_call.h - one batch run, as the kernels of every instruction-set level see it. */
+/* batch_call.h - the kernels behind a batch run at every instruction-set level, and a net as they see it. */
 #ifndef MCP_BATCH_CALL_H
 #define MCP_BATCH_CALL_H
 
 #include "program/code.h"
-
-typedef struct {
-    const mcp_program *p;
-    const double      *theta;
-    int                first, n, ld;
-    int                single; /* rbf nets in single precision */
-    const double      *in, *mem;
-    const uint8_t     *keep;
-    double             keep_scale;
-    double            *tape; /* backward only reads it */
-    double            *out, *next;
-    /* backward */
-    const double *out_bar, *next_bar;
-    double       *scratch, *in_bar, *mem_bar, *sums;
-    size_t        sums_stride;
-} mcp_batch_call;
 
 /* One net on n lanes: features[d] and features_bar[d] (NULL = not wanted) are rows, out and out_bar runs of
  * rows. */

@@ -64,9 +64,4 @@ struct mcp_program {
     char        (*slot_name)[64];
 };
 
-static inline int mcp_pad_lanes(int n)
-{
-    return (n + MCP_LANES - 1) / MCP_LANES * MCP_LANES;
-}
-
 #endif

@@ -81,10 +81,10 @@ static void add_rbf(mcp_program *p, int i, int number)
     name_group(p, add_group(p, MCP_RBF_WEIGHTS, K, bases, i, 0), number, "weights", 0);
     name_group(p, add_group(p, MCP_RBF_CENTRES, bases, D, i, 0), number, "centres", 0);
     name_group(p, add_group(p, MCP_RBF_LOG_LENGTHS, 1, D, i, 0), number, "log_lengths", 0);
-    n->padded     = mcp_pad_lanes(bases);
+    n->padded     = mcp_round_lanes(bases);
     n->activation = p->activations;
     p->activations += bases;
-    p->sums += (K + 1 + D) * n->padded + mcp_pad_lanes(D);
+    p->sums += (K + 1 + D) * n->padded + mcp_round_lanes(D);
     n->tape_row = p->tape_rows;
     p->tape_rows += D + n->padded; /* enough for both precisions */
     size_t fixed = (size_t)n->padded * (size_t)(D + K + MCP_LANES);
@@ -104,7 +104,7 @@ static void add_mlp(mcp_program *p, int i, int number)
         if (wide < units) wide = units;
         before = units;
     }
-    p->sums += mcp_pad_lanes(p->params - n->theta);
+    p->sums += mcp_round_lanes(p->params - n->theta);
     if (p->net_scratch_rows < 2 * wide) p->net_scratch_rows = 2 * wide;
     if (p->net_work < 2 * (size_t)wide) p->net_work = 2 * (size_t)wide;
 }
@@ -145,7 +145,7 @@ static void find_params_and_nets(compiler *c)
         }
     }
     p->scalars = p->params; /* scalar params first, so that sum i is that of theta[i] */
-    p->sums    = mcp_pad_lanes(p->scalars);
+    p->sums    = mcp_round_lanes(p->scalars);
 }
 
 /* Registers: inputs and memory where the caller has them, the rest on the tape; outputs of a net in a run of

@@ -3,7 +3,7 @@
  *     as theta */
 #include <string.h>
 
-#include "program/lanes.h"
+#include "math/lanes.h"
 #include "program/batch_call.h"
 
 static int units_of(const mcp_net *net, int layer)

@@ -93,32 +93,43 @@ int mcp_program_net_features(const mcp_program *p, int node);
 void mcp_program_net_inputs(const mcp_program *p, int node, const double *theta, int first, const double *in,
                             const double *mem, double *features, double *work);
 
-/* Or-ed to the level of a batch run and of its adjoint: rbf nets in single precision, all else stays double.
- */
-#define MCP_SINGLE 0x100
-
-/* Batch run of one sample: n lanes, stride ld. in [input][ld], mem [slot][ld], out [output][ld], next
- * [slot][ld]. first != 0 at the first sample (mem is then ignored). keep: [activation][ld] bytes 0/1 or NULL
- * (no dropout); kept activations are multiplied by keep_scale. tape: mcp_program_tape doubles, read by
- * backward. */
-size_t mcp_program_tape(const mcp_program *p, int ld);
-void mcp_program_forward(const mcp_program *p, mcp_isa level, const double *theta, int first, int n, int ld,
-                         const double *in, const double *mem, const uint8_t *keep, double keep_scale,
-                         double *tape, double *out, double *next);
-/* Adjoint: out_bar [output][ld], next_bar [slot][ld] in; adds to in_bar [input][ld] and mem_bar [slot][ld]
- * (NULL = not wanted; mem_bar is untouched at the first sample), and to sums + (lane / MCP_LANES) *
- * sums_stride for each group of MCP_LANES lanes (NULL = not wanted): a group's sums do not depend on the
- * batch it is in. scratch: mcp_program_scratch doubles.
+/* One sample of a batch: n lanes, rows of stride ld (both multiples of MCP_LANES). What is not named is 0 or
+ * NULL.
+ *
+ * Forward reads in [input][ld] and mem [slot][ld] (not at the first sample), and writes out [output][ld],
+ * next [slot][ld] and the tape, which backward reads.
+ *
+ * Backward reads what forward did, out_bar [output][ld] and next_bar [slot][ld]. It adds to in_bar
+ * [input][ld] and mem_bar [slot][ld] (NULL = not wanted; mem_bar is untouched at the first sample), and to
+ * sums + (lane / MCP_LANES) * sums_stride for each group of MCP_LANES lanes (NULL = not wanted): a group's
+ * sums do not depend on the batch it is in.
  *
  * The sums are not yet dJ/dtheta but what it is linear in, laid out for speed (mcp_program_sums doubles a
  * group, zeroed by the caller before the first call). Add them up over steps and groups in a fixed order
- * while theta stays the same, then turn the total into the gradient once: */
+ * while theta stays the same, then turn the total into the gradient once: mcp_program_gradient. */
+typedef struct {
+    const mcp_program *program;
+    mcp_isa            level;
+    int                single; /* 1: rbf nets in single precision, all else stays double */
+    const double      *theta;
+    int                first; /* 1 at the first sample: memory is what its start expressions say */
+    int                n, ld;
+    const double      *in, *mem;
+    const uint8_t     *keep;       /* [activation][ld] bytes 0/1; NULL: no dropout */
+    double             keep_scale; /* of the activations kept */
+    double            *tape;       /* mcp_program_tape doubles; backward only reads it */
+    double            *out, *next;
+    const double      *out_bar, *next_bar;
+    double            *scratch; /* mcp_program_scratch doubles; backward only */
+    double            *in_bar, *mem_bar, *sums;
+    size_t             sums_stride;
+} mcp_batch_call;
+
+size_t mcp_program_tape(const mcp_program *p, int ld);
 size_t mcp_program_scratch(const mcp_program *p, int ld);
 size_t mcp_program_sums(const mcp_program *p); /* a multiple of MCP_LANES */
-void mcp_program_backward(const mcp_program *p, mcp_isa level, const double *theta, int first, int n, int ld,
-                          const double *in, const double *mem, const uint8_t *keep, double keep_scale,
-                          const double *tape, const double *out_bar, const double *next_bar, double *scratch,
-                          double *in_bar, double *mem_bar, double *sums, size_t sums_stride);
+void   mcp_batch_forward(const mcp_batch_call *c);
+void   mcp_batch_backward(const mcp_batch_call *c);
 /* theta_bar [params] += dJ/dtheta of the summed sums. */
 void mcp_program_gradient(const mcp_program *p, const double *theta, const double *sums, double *theta_bar);
 

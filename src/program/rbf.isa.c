@@ -14,7 +14,7 @@
  * from which mcp_program_gradient makes the adjoints of w, c and log l. */
 #include <string.h>
 
-#include "program/lanes.h"
+#include "math/lanes.h"
 #include "program/batch_call.h"
 
 #if defined(__AVX512F__) || defined(__AVX2__)

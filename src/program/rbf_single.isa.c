@@ -11,7 +11,7 @@
  *   sums  as in rbf.isa.c */
 #include <string.h>
 
-#include "program/lanes.h"
+#include "math/lanes.h"
 #include "program/batch_call.h"
 
 #if defined(__AVX2__)
@@ -193,7 +193,7 @@ void MCP_ISA_FN(mcp_rbf_forward_single)(const mcp_net_run *c)
     a.w = w;
     for (int i = 0; i < a.n; i += TILE) {
         a.count = a.n - i < TILE ? a.n - i : TILE;
-        for (int j = 0; j < mcp_pad_lanes(a.count); j++) {
+        for (int j = 0; j < mcp_round_lanes(a.count); j++) {
             int at = i + (j < a.count ? j : 0);
             for (int d = 0; d < a.D; d++)
                 C[j * a.D + d] =

@@ -93,10 +93,7 @@ static mcp_status on_model(bundle *b, const mcp_run *r, const mcp_run_item *poli
                                .set = 1};
     if (st == MCP_OK) st = mcp_pool_create(&pool, 0, err);
     if (st == MCP_OK) st = mcp_run_model(&fit, r, policy->info.number, pool, err);
-    if (st == MCP_OK) {
-        q.data = fit->pairs->n;
-        st = mcp_particles_run(&p, r->system, fit->gp, policy->theta, &q, pool, err);
-    }
+    if (st == MCP_OK) st = mcp_particles_run(&p, r->system, fit->gp, policy->theta, &q, pool, err);
     if (st == MCP_OK) st = mcp_particles_score(p, r->system, b->success, NULL, NULL, err);
     for (int k = 0; k < runs && st == MCP_OK; k++) {
         b->successes += b->success[k];

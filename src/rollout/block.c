@@ -82,14 +82,41 @@ static void add(double *restrict to, const double *restrict from, int count, int
     for (int i = 0; i < count * ld; i++) to[i] += from[i];
 }
 
-/* One stage at time t. The last step's memory has nowhere to go but into scratch. */
-static void run(mcp_block *b, int stage, const double *theta, int t, int n, const double *in,
-                const uint8_t *keep, double keep_scale, double *out)
+/* Row i of an array of rows. */
+static double *row(double *p, int i, int ld)
+{
+    return p + (size_t)i * (size_t)ld;
+}
+
+/* A stage at time t: what its forward and its backward have in common. The policy's parameters and dropout
+ * concern the controller alone. */
+static mcp_batch_call stage_call(const mcp_block *b, const mcp_pass *q, int stage, int t)
 {
     const mcp_shape *s = b->s;
-    double          *next = t < s->T ? b->slab[t + 1].memory[stage] : b->next_bar[stage];
-    mcp_program_forward(s->program[stage], s->level, theta, t == 0, n, b->ld, in, b->slab[t].memory[stage],
-                        keep, keep_scale, b->slab[t].tape[stage], out, next);
+    mcp_batch_call   c = {.program = s->program[stage],
+                          .level = s->level,
+                          .single = s->set.single,
+                          .first = t == 0,
+                          .n = q->n,
+                          .ld = b->ld,
+                          .mem = b->slab[t].memory[stage],
+                          .tape = b->slab[t].tape[stage],
+                          .keep_scale = 1.0};
+    if (stage != CONTROLLER) return c;
+    c.theta = q->theta;
+    c.keep = q->keep ? q->keep + (size_t)t * (size_t)s->activations * (size_t)b->ld : NULL;
+    c.keep_scale = q->keep_scale;
+    return c;
+}
+
+/* The last step's memory has nowhere to go but into scratch. */
+static void run(mcp_block *b, const mcp_pass *q, int stage, int t, const double *in, double *out)
+{
+    mcp_batch_call c = stage_call(b, q, stage, t);
+    c.in = in;
+    c.out = out;
+    c.next = t < b->s->T ? b->slab[t + 1].memory[stage] : b->next_bar[stage];
+    mcp_batch_forward(&c);
 }
 
 /* D = expected + mean + sqrt(var [+ noise]) eps, and its row of the Jacobian. */
@@ -99,9 +126,9 @@ static void sample_change(mcp_block *b, int g, int t, int n, int want_gradient)
     const mcp_posterior *p = s->posterior[g];
     mcp_slab            *k = &b->slab[t];
     const int            ld = b->ld;
-    const double        *eps = b->eps + ((size_t)t * (size_t)s->ngp + (size_t)g) * (size_t)ld;
-    const double        *expected = k->f + (size_t)(s->nf + g) * (size_t)ld;
-    double              *change = k->xad + (size_t)(s->nx + s->nu + g) * (size_t)ld;
+    const double        *eps = row(b->eps, t * s->ngp + g, ld);
+    const double        *expected = row(k->f, s->nf + g, ld);
+    double              *change = row(k->xad, s->nx + s->nu + g, ld);
     const double         more = s->set.noisy ? mcp_posterior_noise_var(p) : 0.0;
     if (want_gradient) mcp_posterior_forward(p, n, ld, k->f, b->mean, b->var, b->gp_tape);
     else mcp_posterior_predict(p, n, ld, k->f, b->mean, b->var, b->gp_tape);
@@ -112,78 +139,78 @@ static void sample_change(mcp_block *b, int g, int t, int n, int want_gradient)
         b->var_bar[j] = std > 0.0 ? 0.5 * eps[j] / std : 0.0;
     }
     if (!want_gradient) return;
-    double *row = k->jacobian + (size_t)(g * s->nf) * (size_t)ld;
-    zero(row, s->nf, ld);
-    mcp_posterior_backward(p, n, ld, k->f, b->mean_bar, b->var_bar, b->gp_tape, row);
+    double *slope = row(k->jacobian, g * s->nf, ld);
+    zero(slope, s->nf, ld);
+    mcp_posterior_backward(p, n, ld, k->f, b->mean_bar, b->var_bar, b->gp_tape, slope);
 }
 
 /* x * 0 is 0, or NaN when x is not finite. */
 static void note_bad(double *bad, const double *x, int count, int n, int ld)
 {
     for (int i = 0; i < count; i++)
-        for (int j = 0; j < n; j++) bad[j] += x[(size_t)i * (size_t)ld + (size_t)j] * 0.0;
+        for (int j = 0; j < n; j++) bad[j] += x[i * ld + j] * 0.0;
 }
 
-static void controller_at(mcp_block *b, const double *theta, int t, int n, const uint8_t *keep,
-                          double keep_scale)
+static void controller_at(mcp_block *b, const mcp_pass *q, int t)
 {
     const mcp_shape *s = b->s;
     mcp_slab        *k = &b->slab[t];
-    const uint8_t   *keep_t = keep ? keep + (size_t)t * (size_t)s->activations * (size_t)b->ld : NULL;
-    copy(k->xe + (size_t)s->nx * (size_t)b->ld, b->e + (size_t)t * (size_t)s->ny * (size_t)b->ld, s->ny,
-         b->ld);
-    if (s->program[SENSOR]) run(b, SENSOR, NULL, t, n, k->xe, NULL, 1.0, k->y);
-    run(b, CONTROLLER, theta, t, n, s->program[SENSOR] ? k->y : k->xe, keep_t, keep_scale, k->uz);
+    copy(row(k->xe, s->nx, b->ld), row(b->e, t * s->ny, b->ld), s->ny, b->ld);
+    if (s->program[SENSOR]) run(b, q, SENSOR, t, k->xe, k->y);
+    run(b, q, CONTROLLER, t, s->program[SENSOR] ? k->y : k->xe, k->uz);
 }
 
-static void cost_at(mcp_block *b, int t, int n, double *cost)
+static void cost_at(mcp_block *b, const mcp_pass *q, int t)
 {
-    run(b, COST, NULL, t, n, b->slab[t].xad, NULL, 1.0, b->cost_out);
-    memcpy(cost, b->cost_out, (size_t)n * sizeof *cost);
-    note_bad(b->bad, b->cost_out, 1, n, b->ld);
+    run(b, q, COST, t, b->slab[t].xad, b->cost_out);
+    memcpy(q->cost + (size_t)t * q->cost_stride, b->cost_out, (size_t)q->n * sizeof *q->cost);
+    note_bad(b->bad, b->cost_out, 1, q->n, b->ld);
 }
 
-void mcp_block_forward(mcp_block *b, const double *theta, int n, const uint8_t *keep, double keep_scale,
-                       int want_gradient, int want_last, double *cost, size_t cost_stride)
+void mcp_block_forward(mcp_block *b, const mcp_pass *q)
 {
     const mcp_shape *s = b->s;
-    const size_t     ld = (size_t)b->ld;
-    zero(b->bad, 1, b->ld);
-    copy(b->slab[0].xe, b->x0, s->nx, b->ld);
+    const int        ld = b->ld;
+    zero(b->bad, 1, ld);
+    copy(b->slab[0].xe, b->x0, s->nx, ld);
     for (int t = 0; t < s->T; t++) {
         mcp_slab *k = &b->slab[t];
-        controller_at(b, theta, t, n, keep, keep_scale);
-        copy(k->xad, k->xe, s->nx, b->ld);
-        run(b, ACTUATOR, NULL, t, n, k->uz, NULL, 1.0, k->xad + (size_t)s->nx * ld);
-        run(b, FEATURES, NULL, t, n, k->xad, NULL, 1.0, k->f);
-        for (int g = 0; g < s->ngp; g++) sample_change(b, g, t, n, want_gradient);
-        cost_at(b, t, n, cost + (size_t)t * cost_stride);
-        run(b, INTEGRATE, NULL, t, n, k->xad, NULL, 1.0, b->slab[t + 1].xe);
-        note_bad(b->bad, b->slab[t + 1].xe, s->nx, n, b->ld);
+        controller_at(b, q, t);
+        copy(k->xad, k->xe, s->nx, ld);
+        run(b, q, ACTUATOR, t, k->uz, row(k->xad, s->nx, ld));
+        run(b, q, FEATURES, t, k->xad, k->f);
+        for (int g = 0; g < s->ngp; g++) sample_change(b, g, t, q->n, q->gradient);
+        cost_at(b, q, t);
+        run(b, q, INTEGRATE, t, k->xad, b->slab[t + 1].xe);
+        note_bad(b->bad, b->slab[t + 1].xe, s->nx, q->n, ld);
     }
     /* The state at T costs too; no input is applied any more, the last one stands for it. */
     mcp_slab *last = &b->slab[s->T];
-    copy(last->xad, last->xe, s->nx, b->ld);
-    copy(last->xad + (size_t)s->nx * ld, b->slab[s->T - 1].xad + (size_t)s->nx * ld, s->nu, b->ld);
-    cost_at(b, s->T, n, cost + (size_t)s->T * cost_stride);
-    if (want_last) controller_at(b, theta, s->T, n, keep, keep_scale);
+    copy(last->xad, last->xe, s->nx, ld);
+    copy(row(last->xad, s->nx, ld), row(b->slab[s->T - 1].xad, s->nx, ld), s->nu, ld);
+    cost_at(b, q, s->T);
+    if (q->last) controller_at(b, q, s->T);
 }
 
-/* Adjoint of one stage at time t: reads next_bar of its memory, leaves the memory's adjoint of time t there.
- */
-static void back(mcp_block *b, int stage, const double *theta, int t, int n, const double *in,
-                 const uint8_t *keep, double keep_scale, const double *out_bar, double *in_bar, double *sums)
+/* Adjoint of one stage at time t: reads next_bar of its memory, leaves the memory's adjoint of time t
+ * there. */
+static void back(mcp_block *b, const mcp_pass *q, int stage, int t, const double *in, const double *out_bar,
+                 double *in_bar)
 {
-    const mcp_shape   *s = b->s;
-    const mcp_program *p = s->program[stage];
-    const int          slots = mcp_program_memory(p);
-    zero(b->memory_bar[stage], slots, b->ld);
-    mcp_program_backward(p, s->level, theta, t == 0, n, b->ld, in, b->slab[t].memory[stage], keep, keep_scale,
-                         b->slab[t].tape[stage], out_bar, b->next_bar[stage], b->scratch, in_bar,
-                         b->memory_bar[stage], sums, s->sums);
-    double *swap = b->next_bar[stage];
-    b->next_bar[stage] = b->memory_bar[stage];
-    b->memory_bar[stage] = swap;
+    mcp_batch_call c = stage_call(b, q, stage, t);
+    double        *now_bar = b->memory_bar[stage];
+    zero(now_bar, mcp_program_memory(c.program), b->ld);
+    c.in = in;
+    c.out_bar = out_bar;
+    c.next_bar = b->next_bar[stage];
+    c.scratch = b->scratch;
+    c.in_bar = in_bar;
+    c.mem_bar = now_bar;
+    c.sums = stage == CONTROLLER ? q->sums : NULL;
+    c.sums_stride = b->s->sums;
+    mcp_batch_backward(&c);
+    b->memory_bar[stage] = b->next_bar[stage];
+    b->next_bar[stage] = now_bar;
 }
 
 /* Scales the state's adjoint of a lane to at most `most`, and the memories' by the same factor. */
@@ -195,8 +222,7 @@ static void clip_adjoint(mcp_block *b, int n)
     zero(b->clip, 1, b->ld);
     for (int i = 0; i < s->nx; i++)
         for (int j = 0; j < n; j++)
-            b->clip[j] += b->x_bar[(size_t)i * (size_t)b->ld + (size_t)j] *
-                          b->x_bar[(size_t)i * (size_t)b->ld + (size_t)j];
+            b->clip[j] += b->x_bar[i * b->ld + j] * b->x_bar[i * b->ld + j];
     for (int j = 0; j < n; j++) {
         any |= b->clip[j] > most * most;
         b->clip[j] = b->clip[j] > most * most ? most / sqrt(b->clip[j]) : 1.0;
@@ -207,7 +233,7 @@ static void clip_adjoint(mcp_block *b, int n)
         double *v = k < 0 ? b->x_bar : b->next_bar[k];
         int     count = k < 0 ? s->nx : mcp_program_memory(s->program[k]);
         for (int i = 0; i < count; i++)
-            for (int j = 0; j < n; j++) v[(size_t)i * (size_t)b->ld + (size_t)j] *= b->clip[j];
+            for (int j = 0; j < n; j++) v[i * b->ld + j] *= b->clip[j];
     }
 }
 
@@ -215,65 +241,62 @@ static void clip_adjoint(mcp_block *b, int n)
 static void back_changes(mcp_block *b, int t, int n)
 {
     const mcp_shape *s = b->s;
-    const size_t     ld = (size_t)b->ld;
-    const double    *change_bar = b->xad_bar + (size_t)(s->nx + s->nu) * ld;
-    zero(b->f_bar, s->nf, b->ld);
-    copy(b->f_bar + (size_t)s->nf * ld, change_bar, s->ngp, b->ld);
+    const int        ld = b->ld;
+    double          *change_bar = row(b->xad_bar, s->nx + s->nu, ld);
+    zero(b->f_bar, s->nf, ld);
+    copy(row(b->f_bar, s->nf, ld), change_bar, s->ngp, ld);
     for (int g = 0; g < s->ngp; g++)
         for (int i = 0; i < s->nf; i++) {
-            const double *restrict row = b->slab[t].jacobian + (size_t)(g * s->nf + i) * ld;
-            const double *restrict bar = change_bar + (size_t)g * ld;
-            double *restrict to = b->f_bar + (size_t)i * ld;
-            for (int j = 0; j < n; j++) to[j] += row[j] * bar[j];
+            const double *restrict slope = row(b->slab[t].jacobian, g * s->nf + i, ld);
+            const double *restrict bar = row(change_bar, g, ld);
+            double *restrict to = row(b->f_bar, i, ld);
+            for (int j = 0; j < n; j++) to[j] += slope[j] * bar[j];
         }
 }
 
-static void back_step(mcp_block *b, const double *theta, int t, int n, const uint8_t *keep, double keep_scale,
-                      double *sums)
+static void back_step(mcp_block *b, const mcp_pass *q, int t)
 {
     const mcp_shape *s = b->s;
-    const size_t     ld = (size_t)b->ld;
+    const int        ld = b->ld;
     mcp_slab        *k = &b->slab[t];
-    const uint8_t   *keep_t = keep ? keep + (size_t)t * (size_t)s->activations * ld : NULL;
-    if (s->set.adjoint_clip > 0.0) clip_adjoint(b, n);
+    if (s->set.adjoint_clip > 0.0) clip_adjoint(b, q->n);
 
-    /* x, a and D: through integrate, the GPs, the features and the cost at t; a_bar comes from the cost at T
-     */
-    zero(b->xad_bar, s->nx + s->nu + s->ngp, b->ld);
-    add(b->xad_bar + (size_t)s->nx * ld, b->a_bar, s->nu, b->ld);
-    zero(b->a_bar, s->nu, b->ld);
-    back(b, INTEGRATE, NULL, t, n, k->xad, NULL, 1.0, b->x_bar, b->xad_bar, NULL);
-    back_changes(b, t, n);
-    back(b, FEATURES, NULL, t, n, k->xad, NULL, 1.0, b->f_bar, b->xad_bar, NULL);
-    back(b, COST, NULL, t, n, k->xad, NULL, 1.0, b->cost_bar, b->xad_bar, NULL);
+    /* x, a and D: through integrate, the GPs, the features and the cost at t; a_bar: of the cost at T */
+    zero(b->xad_bar, s->nx + s->nu + s->ngp, ld);
+    add(row(b->xad_bar, s->nx, ld), b->a_bar, s->nu, ld);
+    zero(b->a_bar, s->nu, ld);
+    back(b, q, INTEGRATE, t, k->xad, b->x_bar, b->xad_bar);
+    back_changes(b, t, q->n);
+    back(b, q, FEATURES, t, k->xad, b->f_bar, b->xad_bar);
+    back(b, q, COST, t, k->xad, b->cost_bar, b->xad_bar);
 
     /* back to the measurements, and from them to the state once more */
-    zero(b->uz_bar, s->nu + s->nx, b->ld);
-    back(b, ACTUATOR, NULL, t, n, k->uz, NULL, 1.0, b->xad_bar + (size_t)s->nx * ld, b->uz_bar, NULL);
+    zero(b->uz_bar, s->nu + s->nx, ld);
+    back(b, q, ACTUATOR, t, k->uz, row(b->xad_bar, s->nx, ld), b->uz_bar);
     if (s->program[SENSOR]) {
-        zero(b->y_bar, s->ny, b->ld);
-        zero(b->xe_bar, s->nx + s->ny, b->ld);
-        back(b, CONTROLLER, theta, t, n, k->y, keep_t, keep_scale, b->uz_bar, b->y_bar, sums);
-        back(b, SENSOR, NULL, t, n, k->xe, NULL, 1.0, b->y_bar, b->xe_bar, NULL);
-        add(b->xad_bar, b->xe_bar, s->nx, b->ld);
+        zero(b->y_bar, s->ny, ld);
+        zero(b->xe_bar, s->nx + s->ny, ld);
+        back(b, q, CONTROLLER, t, k->y, b->uz_bar, b->y_bar);
+        back(b, q, SENSOR, t, k->xe, b->y_bar, b->xe_bar);
+        add(b->xad_bar, b->xe_bar, s->nx, ld);
     } else {
-        back(b, CONTROLLER, theta, t, n, k->xe, keep_t, keep_scale, b->uz_bar, b->xad_bar, sums);
+        back(b, q, CONTROLLER, t, k->xe, b->uz_bar, b->xad_bar);
     }
-    copy(b->x_bar, b->xad_bar, s->nx, b->ld);
+    copy(b->x_bar, b->xad_bar, s->nx, ld);
 }
 
-void mcp_block_backward(mcp_block *b, const double *theta, int n, int live, const uint8_t *keep,
-                        double keep_scale, double *sums)
+void mcp_block_backward(mcp_block *b, const mcp_pass *q)
 {
     const mcp_shape *s = b->s;
+    const int        ld = b->ld;
     for (int i = 0; i < STAGES; i++)
-        if (s->program[i]) zero(b->next_bar[i], mcp_program_memory(s->program[i]), b->ld);
-    zero(b->cost_bar, 2, b->ld);
-    for (int j = 0; j < live; j++) b->cost_bar[j] = 1.0;
+        if (s->program[i]) zero(b->next_bar[i], mcp_program_memory(s->program[i]), ld);
+    zero(b->cost_bar, 2, ld);
+    for (int j = 0; j < q->live; j++) b->cost_bar[j] = 1.0;
 
-    zero(b->xad_bar, s->nx + s->nu + s->ngp, b->ld);
-    back(b, COST, NULL, s->T, n, b->slab[s->T].xad, NULL, 1.0, b->cost_bar, b->xad_bar, NULL);
-    copy(b->x_bar, b->xad_bar, s->nx, b->ld);
-    copy(b->a_bar, b->xad_bar + (size_t)s->nx * (size_t)b->ld, s->nu, b->ld);
-    for (int t = s->T - 1; t >= 0; t--) back_step(b, theta, t, n, keep, keep_scale, sums);
+    zero(b->xad_bar, s->nx + s->nu + s->ngp, ld);
+    back(b, q, COST, s->T, b->slab[s->T].xad, b->cost_bar, b->xad_bar);
+    copy(b->x_bar, b->xad_bar, s->nx, ld);
+    copy(b->a_bar, row(b->xad_bar, s->nx, ld), s->nu, ld);
+    for (int t = s->T - 1; t >= 0; t--) back_step(b, q, t);
 }

@@ -45,17 +45,25 @@ typedef struct {
     char apart[128]; /* workers swap pointers here at every stage: no line in common */
 } mcp_block;
 
+/* What one pass over a block works with. */
+typedef struct {
+    const double  *theta;
+    int            n, live;    /* lanes; the first live of them count */
+    const uint8_t *keep;       /* [T+1][activations][ld], NULL: no dropout */
+    double         keep_scale;
+    int            gradient;   /* forward makes the Jacobian rows too */
+    int            last;       /* sensor and controller run at T as well, for the record */
+    double        *cost;       /* row t at cost + t*cost_stride */
+    size_t         cost_stride;
+    double        *sums;       /* gradient sums: group k's at sums + k*s->sums */
+} mcp_pass;
+
 /* With a->base == NULL it only measures. slab: room for T+1 slabs. */
 void mcp_block_layout(mcp_block *b, const mcp_shape *s, int ld, mcp_slab *slab, mcp_arena *a);
 
-/* n lanes. cost: row t at cost + t*cost_stride. want_gradient: the Jacobian rows are made too. want_last:
- * sensor and controller run at T as well, for the record. b->bad[lane] is 0, or NaN where a state or cost was
- * not finite. */
-void mcp_block_forward(mcp_block *b, const double *theta, int n, const uint8_t *keep, double keep_scale,
-                       int want_gradient, int want_last, double *cost, size_t cost_stride);
-/* Adds each group's gradient sums of the summed costs (not yet divided by M) to sums + group*s->sums. live
- * lanes count, the rest does not. */
-void mcp_block_backward(mcp_block *b, const double *theta, int n, int live, const uint8_t *keep,
-                        double keep_scale, double *sums);
+/* b->bad[lane] is 0, or NaN where a state or cost was not finite. */
+void mcp_block_forward(mcp_block *b, const mcp_pass *q);
+/* Adds each group's gradient sums of the summed costs (not yet divided by M) to q->sums. */
+void mcp_block_backward(mcp_block *b, const mcp_pass *q);
 
 #endif

@@ -57,23 +57,27 @@ static void starts(const mcp_stream_noise *c, int first, int n, int ld, double *
     }
 }
 
-static void fill(void *context, int steps, int first, int n, int ld, double *x0, double *e, double *eps,
-                 uint8_t *keep)
+static void fill(void *context, const mcp_noise_block *to)
 {
     const mcp_stream_noise *c = context;
     const mcp_system       *s = c->system;
-    const size_t            lanes = (size_t)ld;
+    const size_t            ld = (size_t)to->ld;
     const int               activations = mcp_program_activations(s->controller);
     mcp_stream              drop = stream(c, MCP_RNG_DROPOUT);
-    starts(c, first, n, ld, x0);
-    for (int t = 0; t <= steps; t++) {
-        for (int i = 0; i < s->ny; i++)
-            normals(c, MCP_RNG_SENSOR, t, i, first, n, e + ((size_t)t * (size_t)s->ny + (size_t)i) * lanes);
-        for (int g = 0; g < s->ngp && t < steps; g++)
-            normals(c, MCP_RNG_MODEL, t, g, first, n, eps + ((size_t)t * (size_t)s->ngp + (size_t)g) * lanes);
-        if (keep && activations > 0)
-            mcp_rng_keep(&drop, (uint32_t)t, (uint32_t)first, n, activations, ld, c->dropout,
-                         keep + (size_t)t * (size_t)activations * lanes);
+    starts(c, to->first, to->n, to->ld, to->x0);
+    for (int t = 0; t <= to->steps; t++) {
+        double *e = to->e + (size_t)(t * s->ny) * ld, *eps = to->eps + (size_t)(t * s->ngp) * ld;
+        for (int i = 0; i < s->ny; i++, e += ld) normals(c, MCP_RNG_SENSOR, t, i, to->first, to->n, e);
+        for (int g = 0; g < s->ngp && t < to->steps; g++, eps += ld)
+            normals(c, MCP_RNG_MODEL, t, g, to->first, to->n, eps);
+        if (!to->keep || activations == 0) continue;
+        mcp_rng_mask m = {.time = (uint32_t)t,
+                          .first = (uint32_t)to->first,
+                          .n = to->n,
+                          .activations = activations,
+                          .ld = to->ld,
+                          .p = c->dropout};
+        mcp_rng_keep(mcp_isa_level(), &drop, &m, to->keep + (size_t)t * (size_t)activations * ld);
     }
 }
 

@@ -63,7 +63,7 @@ static void shape_make(mcp_shape *k, const mcp_system *s, mcp_posterior *const *
     *k = (mcp_shape){.system = s,
                      .posterior = posterior,
                      .set = *r,
-                     .level = mcp_isa_level() | (r->single ? MCP_SINGLE : 0),
+                     .level = mcp_isa_level(),
                      .nx = s->nx,
                      .nu = s->nu,
                      .ny = s->ny,
@@ -198,19 +198,32 @@ static void run_block(void *context, int task, int worker)
     const int        n = first_of(r, task + 1) - first;
     const int        live = first + n <= s->set.particles ? n : s->set.particles - first;
     const int        drop = c->dropout > 0.0 && s->activations > 0;
-    const uint8_t   *keep = drop ? b->keep : NULL;
-    const double     scale = drop ? 1.0 / (1.0 - c->dropout) : 1.0;
-    const int        last = c->result->observed != NULL;
-    c->noise->fill(c->noise->context, s->T, first, n, b->ld, b->x0, b->e, b->eps, drop ? b->keep : NULL);
-    mcp_block_forward(b, c->theta, n, keep, scale, c->result->gradient != NULL, last, r->cost + first,
-                      (size_t)r->padded);
+    mcp_noise_block  noise = {.steps = s->T,
+                              .first = first,
+                              .n = n,
+                              .ld = b->ld,
+                              .x0 = b->x0,
+                              .e = b->e,
+                              .eps = b->eps,
+                              .keep = drop ? b->keep : NULL};
+    mcp_pass         pass = {.theta = c->theta,
+                             .n = n,
+                             .live = live,
+                             .keep = noise.keep,
+                             .keep_scale = drop ? 1.0 / (1.0 - c->dropout) : 1.0,
+                             .gradient = c->result->gradient != NULL,
+                             .last = c->result->observed != NULL,
+                             .cost = r->cost + first,
+                             .cost_stride = (size_t)r->padded,
+                             .sums = r->sums + (size_t)(first / MCP_LANES) * s->sums};
+    c->noise->fill(c->noise->context, &noise);
+    mcp_block_forward(b, &pass);
     for (int j = 0; j < n; j++) r->bad[first + j] = j < live && isnan(b->bad[j]);
     if (c->result->states || c->result->observed || c->result->inputs || c->result->applied)
         record_all(r, b, first, live, c->result);
     if (!c->result->gradient) return;
-    double *sums = r->sums + (size_t)(first / MCP_LANES) * s->sums;
-    memset(sums, 0, (size_t)(n / MCP_LANES) * s->sums * sizeof *sums);
-    mcp_block_backward(b, c->theta, n, live, keep, scale, sums);
+    memset(pass.sums, 0, (size_t)(n / MCP_LANES) * s->sums * sizeof *pass.sums);
+    mcp_block_backward(b, &pass);
 }
 
 static void statistics(const mcp_rollout *r, mcp_rollout_result *to)

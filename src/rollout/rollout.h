@@ -15,12 +15,18 @@
 
 typedef struct mcp_rollout mcp_rollout;
 
-/* Fills the noise of particles first .. first+n-1 over T = steps (n a multiple of MCP_LANES; lanes past the
- * last particle get any finite values): x0 [nx][ld], e [T+1][ny][ld], eps [T][ngp][ld], keep
- * [T+1][activations][ld] (NULL: no dropout). */
+/* The noise of particles first .. first+n-1 over T = steps (n a multiple of MCP_LANES; lanes past the last
+ * particle get any finite values). */
 typedef struct {
-    void (*fill)(void *context, int steps, int first, int n, int ld, double *x0, double *e, double *eps,
-                 uint8_t *keep);
+    int      steps, first, n, ld;
+    double  *x0;   /* [nx][ld]               */
+    double  *e;    /* [T+1][ny][ld]          */
+    double  *eps;  /* [T][ngp][ld]           */
+    uint8_t *keep; /* [T+1][activations][ld], NULL: no dropout */
+} mcp_noise_block;
+
+typedef struct {
+    void (*fill)(void *context, const mcp_noise_block *to);
     void *context;
 } mcp_noise;
 

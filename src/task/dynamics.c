@@ -272,13 +272,13 @@ const mcp_key mcp_model_table[] = {
      .about = "further starts of the training besides the one from the data"},
     {"evaluations_max", KEY_INT, AT(model.gp.evaluations_max), 1, 100000, .fallback = "200",
      .about = "most likelihood evaluations per start"},
-    {"posterior", KEY_CHOICE, AT(model.posterior), .choices = "exact|sparse|subset", .fallback = "sparse",
+    {"posterior", KEY_CHOICE, AT(model.posterior.type), .choices = "exact|sparse|subset", .fallback = "sparse",
      .about = "exact: all data; sparse: inducing points until a bound on the lost variance holds; subset: a "
               "subset of "
               "the data"},
-    {"tolerance", KEY_NUMBER, AT(model.tolerance), 0, 100, OPEN_LO, .fallback = "0.05",
+    {"tolerance", KEY_NUMBER, AT(model.posterior.tolerance), 0, 100, OPEN_LO, .fallback = "0.05",
      .unit = "of the noise variance", .about = "sparse: bound on the lost variance at the data"},
-    {"points_max", KEY_INT, AT(model.points_max), 0, 100000, .fallback = "0",
+    {"points_max", KEY_INT, AT(model.posterior.points_max), 0, 100000, .fallback = "0",
      .about = "sparse, subset: most points kept; 0 = no limit"},
     {"noisy", KEY_FLAG, AT(model.noisy), .fallback = "no",
      .about = "particles sample with the noise variance added to the latent one"},

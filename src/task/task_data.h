@@ -9,6 +9,7 @@
 #include "mcpilco/error.h"
 #include "mcpilco/gp.h"
 #include "mcpilco/task.h"
+#include "model/posterior.h"
 #include "program/program.h"
 
 enum { MCP_MAX_STATE = 64, MCP_MAX_INPUT = 16, MCP_MAX_FEATURE = 128, MCP_MAX_LIST = 64 };
@@ -188,9 +189,7 @@ typedef struct {
 } mcp_optimise_settings;
 
 typedef struct {
-    int             posterior; /* mcp_posterior_type */
-    double          tolerance;
-    int             points_max;
+    mcp_posterior_settings posterior;
     int             noisy;      /* 1: particles sample mean + sqrt(var + noise) */
     double correlation; /* share of the noise whose errors in neighbouring changes are correlated as the
                            smoother says; 0: white */

@@ -117,7 +117,8 @@ static void check_gradient(int angles, int nu, int velocities)
     value(&w, theta, grad);
     double top = largest(params(&w), grad);
     CHECK(top > 1e-3);
-    check_differences(value_alone, &w, params(&w), 1, theta, grad, 1e-5, 1e-7, 1e-7 * top);
+    difference_check differences = {value_alone, &w, params(&w), 1, 1e-5, 1e-7, 1e-7 * top};
+    check_differences(&differences, theta, grad);
     drop(&w);
 }
 
@@ -142,7 +143,8 @@ CASE(an_eased_horizon_is_its_first_steps_with_a_wider_cost)
     mcp_horizon_ease(w.h, 2, 0.25);
     eased = value(&w, theta, grad);
     CHECK_CLOSE(eased, sum, 1e-14, 0);
-    check_differences(value_alone, &w, params(&w), 3, theta, grad, 1e-5, 1e-6, 1e-8);
+    difference_check differences = {value_alone, &w, params(&w), 3, 1e-5, 1e-6, 1e-8};
+    check_differences(&differences, theta, grad);
     drop(&w);
 }
 
@@ -170,8 +172,9 @@ CASE(gradient_in_pseudo_targets_matches_central_difference)
     make(&w, 1, 2, 0, NULL);
     for (int i = 0; i < params(&w); i++) x[i] = 0.6 * mcp_rand_normal(&gen);
     value_of_targets(&w, x, grad);
-    check_differences(value_of_targets_alone, &w, params(&w), 1, x, grad, 1e-5, 1e-6,
-                      1e-6 * largest(params(&w), grad));
+    difference_check differences = {value_of_targets_alone, &w, params(&w), 1, 1e-5, 1e-6,
+                                    1e-6 * largest(params(&w), grad)};
+    check_differences(&differences, x, grad);
     drop(&w);
 }
 

@@ -74,7 +74,9 @@ static void compare(const char *what, const parts *given)
         for (int i = 0; i < ni; i++)
             for (int j = 0; j < L; j++) in[i * L + j] = sin(0.2 * t + i) + 0.3 * mcp_rand_normal(&r);
         for (int i = 0; i < ni; i++) x[i] = in[i * L + 3];
-        mcp_program_forward(p, mcp_isa_level(), f.theta, t == 0, L, L, in, mem, NULL, 1.0, tape, out, next);
+        mcp_batch_call c = {.program = p, .level = mcp_isa_level(), .theta = f.theta, .first = t == 0,
+                            .n = L, .ld = L, .in = in, .mem = mem, .tape = tape, .out = out, .next = next};
+        mcp_batch_forward(&c);
         mcp_program_step(p, f.theta, t == 0, x, one, y, work);
         step(state, x, printed);
         for (int i = 0; i < no; i++) {

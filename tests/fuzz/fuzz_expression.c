@@ -29,10 +29,18 @@ static void run(const mcp_program *p)
            *work = doubles(mcp_program_work(p));
     char   *text = NULL;
     for (int first = 1; first >= 0; first--) {
-        mcp_program_forward(p, mcp_isa_level(), theta, first, MCP_LANES, MCP_LANES, in, mem, NULL, 1.0, tape,
-                            out, next);
-        mcp_program_backward(p, mcp_isa_level(), theta, first, MCP_LANES, MCP_LANES, in, mem, NULL, 1.0, tape,
-                             out, next, scratch, in_bar, mem, sums, mcp_program_sums(p));
+        mcp_batch_call c = {.program = p, .level = mcp_isa_level(), .theta = theta, .first = first,
+                            .n = MCP_LANES, .ld = MCP_LANES, .in = in, .mem = mem, .tape = tape, .out = out,
+                            .next = next};
+        mcp_batch_forward(&c);
+        c.out_bar = out;
+        c.next_bar = next;
+        c.scratch = scratch;
+        c.in_bar = in_bar;
+        c.mem_bar = mem;
+        c.sums = sums;
+        c.sums_stride = mcp_program_sums(p);
+        mcp_batch_backward(&c);
         mcp_program_step(p, theta, first, in, mem, out, work);
     }
     if (mcp_program_print_c(p, theta, &(mcp_print_settings){.prefix = "f"}, &text, NULL) != MCP_OK) abort();

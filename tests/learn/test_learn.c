@@ -209,7 +209,7 @@ CASE(a_model_read_back_forecasts_to_the_same_bits)
     mcp_run_item *it = mcp_run_trial(r, 2);
     REQUIRE(it && it->forecast && it->forecast->kept == 100);
     REQUIRE_OK(mcp_run_model(&fit, r, 2, NULL, err));
-    mcp_particle_settings q = {.count = 200, .data = fit->pairs->n, .seed = r->seed, .trial = 2};
+    mcp_particle_settings q = {.count = 200, .seed = r->seed, .trial = 2};
     REQUIRE_OK(mcp_particles_run(&p, r->system, fit->gp, it->theta, &q, NULL, err));
     REQUIRE_OK(mcp_forecast_make(&f, r->system, p, 100, err));
     size_t n = (size_t)f->samples * (size_t)f->nx;
@@ -220,7 +220,6 @@ CASE(a_model_read_back_forecasts_to_the_same_bits)
     mcp_fit_free(fit);
     mcp_particles_free(p);
     REQUIRE_OK(mcp_run_model(&fit, r, 1, NULL, err));
-    q.data = fit->pairs->n;
     REQUIRE_OK(mcp_particles_run(&p, r->system, fit->gp, it->theta, &q, NULL, err));
     CHECK(p->cost_mean != f->cost);
     mcp_particles_free(p);

@@ -172,13 +172,24 @@ CASE(normals_differ_between_levels_in_the_last_bits_only)
 enum { ACT = 201, LANES = 96 };
 static uint8_t keep[ACT * LANES], piece[ACT * LANES];
 
+static mcp_rng_mask mask(uint32_t time, int activations, double p)
+{
+    return (mcp_rng_mask){.time = time, .n = LANES, .activations = activations, .ld = LANES, .p = p};
+}
+
+static void draw_masks(uint32_t time, int activations, double p, uint8_t *to)
+{
+    mcp_rng_mask m = mask(time, activations, p);
+    mcp_rng_keep(mcp_isa_level(), &stream, &m, to);
+}
+
 CASE(masks_keep_as_often_as_asked)
 {
     static const double drop[] = {0.125, 0.25, 0.5, 0.9};
     for (int d = 0; d < 4; d++) {
         double p = rint(drop[d] * 256) / 256, kept = 0, n = 0;
         for (uint32_t time = 0; time < 30; time++) {
-            mcp_rng_keep(&stream, time, 0, LANES, ACT, LANES, drop[d], keep);
+            draw_masks(time, ACT, drop[d], keep);
             for (int i = 0; i < ACT * LANES; i++, n++) {
                 REQUIRE(keep[i] <= 1);
                 kept += keep[i];
@@ -191,29 +202,32 @@ CASE(masks_keep_as_often_as_asked)
 CASE(masks_at_the_ends_keep_all_or_nothing)
 {
     int all = 0;
-    mcp_rng_keep(&stream, 0, 0, LANES, ACT, LANES, 0.0, keep);
+    draw_masks(0, ACT, 0.0, keep);
     for (int i = 0; i < ACT * LANES; i++) all += keep[i];
     CHECK(all == ACT * LANES);
-    mcp_rng_keep(&stream, 0, 0, LANES, ACT, LANES, 1.0, keep);
+    draw_masks(0, ACT, 1.0, keep);
     for (int i = 0; i < ACT * LANES; i++) all -= !keep[i];
     CHECK(all == 0);
 }
 
 CASE(masks_are_the_same_in_any_split_and_at_each_level)
 {
-    mcp_rng_keep(&stream, 7, 0, LANES, ACT, LANES, 0.25, keep);
+    draw_masks(7, ACT, 0.25, keep);
     for (int level = 0; level <= (int)mcp_isa_widest(); level++)
         for (int cut = 0; cut <= LANES; cut += MCP_LANES) {
             memset(piece, 9, sizeof piece);
-            mcp_rng_keep_at((mcp_isa)level, &stream, 7, 0, cut, ACT, LANES, 0.25, piece);
-            mcp_rng_keep_at((mcp_isa)level, &stream, 7, (uint32_t)cut, LANES - cut, ACT, LANES, 0.25,
-                            piece + cut);
+            mcp_rng_mask left = mask(7, ACT, 0.25), right = left;
+            left.n = cut;
+            right.first = (uint32_t)cut;
+            right.n = LANES - cut;
+            mcp_rng_keep((mcp_isa)level, &stream, &left, piece);
+            mcp_rng_keep((mcp_isa)level, &stream, &right, piece + cut);
             CHECK(!memcmp(keep, piece, sizeof keep));
         }
     for (int rows = 1; rows < 40;
          rows++) { /* fewer activations: the same first rows, nothing written beyond */
         memset(piece, 9, sizeof piece);
-        mcp_rng_keep(&stream, 7, 0, LANES, rows, LANES, 0.25, piece);
+        draw_masks(7, rows, 0.25, piece);
         CHECK(!memcmp(keep, piece, (size_t)rows * LANES));
         CHECK(piece[rows * LANES] == 9);
     }
@@ -224,8 +238,8 @@ CASE(masks_of_neighbours_in_every_direction_are_independent)
     static uint8_t next[ACT * LANES];
     double         lane = 0, row = 0, time = 0, n = 0, p = 0.25;
     for (uint32_t t = 0; t < 20; t++) {
-        mcp_rng_keep(&stream, t, 0, LANES, ACT, LANES, p, keep);
-        mcp_rng_keep(&stream, t + 1, 0, LANES, ACT, LANES, p, next);
+        draw_masks(t, ACT, p, keep);
+        draw_masks(t + 1, ACT, p, next);
         for (int i = 0; i + 1 < ACT; i++)
             for (int j = 0; j + 1 < LANES; j++, n++) {
                 double a = keep[i * LANES + j] - (1 - p);

@@ -45,7 +45,8 @@ CASE(likelihood_gradient_matches_central_differences)
         for (int j = 0; j < np; j++) h[j] += 0.1 * (j % 3 - 1);
         REQUIRE_OK(mcp_gp_set(gp, h, err));
         REQUIRE_OK(mcp_gp_nlml(gp, &base, g, err));
-        check_differences(likelihood_at, gp, np, 1, h, g, 1e-5, 1e-6, 1e-6 * (1 + fabs(base)));
+        difference_check differences = {likelihood_at, gp, np, 1, 1e-5, 1e-6, 1e-6 * (1 + fabs(base))};
+        check_differences(&differences, h, g);
         mcp_gp_free(gp);
         mcp_kernel_free(k);
     }

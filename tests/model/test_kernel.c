@@ -211,7 +211,9 @@ static void check_batch(const mcp_kernel *k, mcp_isa level, int nz, int n, uint6
     mcp_kernel_batch_forward(c, n, ld, F, K, t);
     mcp_kernel_batch_diagonal(c, n, ld, F, diag);
     for (int j = 0; j < n; j += MCP_LANES)
-        mcp_kernel_batch_backward(c, j, ld, K, t, kbar + j, ld, s, F_bar, dp);
+        mcp_kernel_batch_backward(c, &(mcp_kernel_strip){.j = j, .ld = ld, .K = K, .tape = t, .ldb = ld,
+                                                         .kbar = kbar + j, .scratch = s, .F_bar = F_bar,
+                                                         .dp = dp});
     mcp_kernel_batch_diagonal_backward(c, n, ld, F, diag_bar, F_bar);
     for (int j = 0; j < n; j++) {
         double x[D], dx[D] = {0}, scale = 0;
@@ -278,7 +280,9 @@ CASE(many_features_and_far_points_stay_right)
     for (int i = 0; i < M * 8; i++) F[i] = 0.01 * i;
     for (int i = 0; i < 16; i++) kbar[i] = 1.0;
     mcp_kernel_batch_forward(c, 8, 8, F, K, t);
-    mcp_kernel_batch_backward(c, 0, 8, K, t, kbar, 8, t + mcp_kernel_batch_tape(c, 8), F_bar, NULL);
+    mcp_kernel_strip strip = {.ld = 8, .K = K, .tape = t, .kbar = kbar, .ldb = 8,
+                              .scratch = t + mcp_kernel_batch_tape(c, 8), .F_bar = F_bar};
+    mcp_kernel_batch_backward(c, &strip);
     for (int j = 0; j < 8; j++) {
         double x[M], dx[M] = {0};
         for (int d = 0; d < M; d++) x[d] = F[d * 8 + j];

@@ -58,7 +58,8 @@ CASE(likelihood_is_that_of_the_dense_matrix_and_its_gradient_fits)
     CHECK_CLOSE(value, sum, 1e-12, 0);
     int np = mcp_kernel_params(k) + 1;
     memcpy(h, mcp_gp_hyper(gp), (size_t)np * sizeof *h);
-    check_differences(likelihood_at, gp, np, 1, h, g, 1e-5, 1e-6, 1e-6 * (1 + fabs(value)));
+    difference_check differences = {likelihood_at, gp, np, 1, 1e-5, 1e-6, 1e-6 * (1 + fabs(value))};
+    check_differences(&differences, h, g);
     mcp_gp_free(gp);
     mcp_kernel_free(k);
 }

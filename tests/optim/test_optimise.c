@@ -12,7 +12,7 @@ static void settings(fixture *f)
     o->step_size_min = 0.01;
     o->stop_rule = 0;
     o->candidates = 0;
-    f->task->model.posterior = MCP_POSTERIOR_EXACT;
+    f->task->model.posterior.type = MCP_POSTERIOR_EXACT;
 }
 
 static int make(fixture *f, const parts *p)
@@ -200,9 +200,9 @@ CASE(a_poor_sparse_posterior_is_tightened_until_gradients_agree)
     if (!make(&f, &usual)) return;
     mcp_optimise_request q = request_of(&f);
     f.task->optimise.steps = 2;
-    f.task->model.posterior = MCP_POSTERIOR_SPARSE;
-    f.task->model.tolerance = 0.1;
-    f.task->model.points_max = 3; /* far too few */
+    f.task->model.posterior.type = MCP_POSTERIOR_SPARSE;
+    f.task->model.posterior.tolerance = 0.1;
+    f.task->model.posterior.points_max = 3; /* far too few */
     f.task->model.self_check = 0;
     REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &info, err));
     CHECK(isnan(info.check_cosine) && info.tolerance == 0.1 && info.points == 3);

@@ -65,8 +65,8 @@ CASE(every_failed_allocation_is_a_memory_error)
     f.task->optimise.particles = 8;
     f.task->optimise.steps = 2;
     f.task->optimise.candidates = 0;
-    f.task->model.posterior = MCP_POSTERIOR_SPARSE;
-    f.task->model.tolerance = 0.01;
+    f.task->model.posterior.type = MCP_POSTERIOR_SPARSE;
+    f.task->model.posterior.tolerance = 0.01;
     f.task->model.self_check = 1;
     fail_each("compile", compile);
     fail_each("simulate", simulate);

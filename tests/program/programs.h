@@ -127,19 +127,39 @@ static inline void sequence_free(sequence *s)
     free(s->keep);
 }
 
-static inline double sequence_forward(sequence *s)
+/* Step t of the sequence, either way. */
+static inline mcp_batch_call sequence_call(const sequence *s, int t)
 {
     const mcp_program *p = s->p;
     size_t ni = (size_t)mcp_program_inputs(p), no = (size_t)mcp_program_outputs(p),
            ns = (size_t)mcp_program_memory(p);
-    size_t ld = (size_t)s->ld, na = (size_t)mcp_program_activations(p);
+    size_t ld = (size_t)s->ld, na = (size_t)mcp_program_activations(p), at = (size_t)t;
+    return (mcp_batch_call){.program = p,
+                            .level = s->level,
+                            .theta = s->theta,
+                            .first = t == 0,
+                            .n = s->n,
+                            .ld = s->ld,
+                            .in = s->in + at * ni * ld,
+                            .mem = s->mem + at * ns * ld,
+                            .keep = s->keep ? s->keep + at * na * ld : NULL,
+                            .keep_scale = s->keep_scale,
+                            .tape = s->tape + at * mcp_program_tape(p, s->ld),
+                            .out = s->out + at * no * ld,
+                            .next = s->mem + (at + 1) * ns * ld,
+                            .out_bar = s->c + at * no * ld,
+                            .in_bar = s->in_bar + at * ni * ld};
+}
+
+static inline double sequence_forward(sequence *s)
+{
+    const mcp_program *p = s->p;
+    size_t no = (size_t)mcp_program_outputs(p), ns = (size_t)mcp_program_memory(p), ld = (size_t)s->ld;
     double J = 0.0;
     for (int t = 0; t < s->T; t++) {
         size_t at = (size_t)t;
-        mcp_program_forward(p, s->level, s->theta, t == 0, s->n, s->ld, s->in + at * ni * ld,
-                            s->mem + at * ns * ld, s->keep ? s->keep + at * na * ld : NULL, s->keep_scale,
-                            s->tape + at * mcp_program_tape(p, s->ld), s->out + at * no * ld,
-                            s->mem + (at + 1) * ns * ld);
+        mcp_batch_call c = sequence_call(s, t);
+        mcp_batch_forward(&c);
         for (size_t i = 0; i < no * ld; i++) J += s->c[at * no * ld + i] * s->out[at * no * ld + i];
     }
     for (size_t i = 0; i < ns * ld; i++) J += s->c_mem[i] * s->mem[(size_t)s->T * ns * ld + i];
@@ -149,9 +169,8 @@ static inline double sequence_forward(sequence *s)
 static inline void sequence_backward(sequence *s)
 {
     const mcp_program *p = s->p;
-    size_t ni = (size_t)mcp_program_inputs(p), no = (size_t)mcp_program_outputs(p),
-           ns = (size_t)mcp_program_memory(p);
-    size_t ld = (size_t)s->ld, na = (size_t)mcp_program_activations(p), nsum = mcp_program_sums(p);
+    size_t ni = (size_t)mcp_program_inputs(p), ns = (size_t)mcp_program_memory(p);
+    size_t ld = (size_t)s->ld, nsum = mcp_program_sums(p);
     double *scratch = block(mcp_program_scratch(p, s->ld)), *next_bar = block(ns * ld),
            *mem_bar = block(ns * ld);
     memset(s->sums, 0, sizeof(double) * nsum * ld / MCP_LANES);
@@ -159,12 +178,14 @@ static inline void sequence_backward(sequence *s)
     memset(s->theta_bar, 0, sizeof(double) * (size_t)mcp_program_params(p));
     memcpy(next_bar, s->c_mem, sizeof(double) * ns * ld);
     for (int t = s->T - 1; t >= 0; t--) {
-        size_t at = (size_t)t;
+        mcp_batch_call c = sequence_call(s, t);
         memset(mem_bar, 0, sizeof(double) * ns * ld);
-        mcp_program_backward(p, s->level, s->theta, t == 0, s->n, s->ld, s->in + at * ni * ld,
-                             s->mem + at * ns * ld, s->keep ? s->keep + at * na * ld : NULL, s->keep_scale,
-                             s->tape + at * mcp_program_tape(p, s->ld), s->c + at * no * ld, next_bar,
-                             scratch, s->in_bar + at * ni * ld, mem_bar, s->sums, nsum);
+        c.next_bar = next_bar;
+        c.scratch = scratch;
+        c.mem_bar = mem_bar;
+        c.sums = s->sums;
+        c.sums_stride = nsum;
+        mcp_batch_backward(&c);
         memcpy(next_bar, mem_bar, sizeof(double) * ns * ld);
     }
     double *total = block(nsum);

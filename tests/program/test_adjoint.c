@@ -220,13 +220,16 @@ CASE(unwanted_adjoints_may_be_null)
     sequence_create(&s, p, 1, 8, 1.0, 0, 2);
     sequence_forward(&s);
     double *scratch = block(mcp_program_scratch(p, 8)), *in_bar = block((size_t)mcp_program_inputs(p) * 8);
-    mcp_program_backward(p, s.level, s.theta, 1, 8, 8, s.in, NULL, NULL, 1.0, s.tape, s.c, NULL, scratch,
-                         in_bar, NULL, NULL, 0);
+    mcp_batch_call c = {.program = p, .level = s.level, .theta = s.theta, .first = 1, .n = 8, .ld = 8,
+                        .in = s.in, .tape = s.tape, .out_bar = s.c, .scratch = scratch, .in_bar = in_bar};
+    mcp_batch_backward(&c);
     memset(s.c_mem, 0, sizeof(double) * (size_t)mcp_program_memory(p) * 8);
     sequence_backward(&s);
     CHECK(!memcmp(in_bar, s.in_bar, sizeof(double) * (size_t)mcp_program_inputs(p) * 8));
-    mcp_program_backward(p, s.level, s.theta, 1, 8, 8, s.in, NULL, NULL, 1.0, s.tape, s.c, NULL, scratch,
-                         NULL, NULL, s.sums, mcp_program_sums(p));
+    c.in_bar = NULL;
+    c.sums = s.sums;
+    c.sums_stride = mcp_program_sums(p);
+    mcp_batch_backward(&c);
     mcp_block_free(scratch);
     mcp_block_free(in_bar);
     sequence_free(&s);

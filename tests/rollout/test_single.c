@@ -5,18 +5,25 @@
 
 enum { STEPS = 9 };
 
-static mcp_status run(const fixture *f, int particles, int single, int threads, int block, double dropout,
-                      const double *theta, double *J, double *gradient, mcp_error *err)
+typedef struct {
+    int    particles, single, threads, block;
+    double dropout;
+} way;
+
+static mcp_status run(const fixture *f, way w, double *J, double *gradient, mcp_error *err)
 {
-    mcp_rollout_settings set = {.particles = particles, .steps = STEPS, .single = single, .block = block};
-    mcp_stream_noise     stream = {.system = f->system, .seed = 3, .trial = 1, .step = 2, .dropout = dropout};
+    mcp_rollout_settings set = {.particles = w.particles,
+                                .steps = STEPS,
+                                .single = w.single,
+                                .block = w.block};
+    mcp_stream_noise stream = {.system = f->system, .seed = 3, .trial = 1, .step = 2, .dropout = w.dropout};
     mcp_noise            noise = mcp_noise_from_stream(&stream);
     mcp_rollout_result   result = {.gradient = gradient};
     mcp_rollout         *r = NULL;
     mcp_pool            *pool = NULL;
-    mcp_status           st = threads > 1 ? mcp_pool_create(&pool, threads, err) : MCP_OK;
+    mcp_status           st = w.threads > 1 ? mcp_pool_create(&pool, w.threads, err) : MCP_OK;
     if (st == MCP_OK) st = mcp_rollout_create(&r, f->system, f->posterior, &set, pool, err);
-    if (st == MCP_OK) st = mcp_rollout_run(r, theta, dropout, &noise, &result, err);
+    if (st == MCP_OK) st = mcp_rollout_run(r, f->theta, w.dropout, &noise, &result, err);
     *J = result.J;
     mcp_rollout_free(r);
     mcp_pool_free(pool);
@@ -52,8 +59,8 @@ CASE(single_gives_the_double_numbers_but_for_rounding)
             REQUIRE_OK(fixture_make(&f, &p, STEPS, 30, err));
             double *g = mcp_calloc(2 * (size_t)f.params, sizeof *g), *h = g + f.params;
             REQUIRE(g);
-            REQUIRE_OK(run(&f, 29, 0, 1, 0, 0.25 * drop, f.theta, &J[0], g, err));
-            REQUIRE_OK(run(&f, 29, 1, 1, 0, 0.25 * drop, f.theta, &J[1], h, err));
+            REQUIRE_OK(run(&f, (way){29, 0, 1, 0, 0.25 * drop}, &J[0], g, err));
+            REQUIRE_OK(run(&f, (way){29, 1, 1, 0, 0.25 * drop}, &J[1], h, err));
             CHECK(memcmp(g, h, (size_t)f.params * sizeof *g) != 0); /* it was single precision */
             CHECK_CLOSE(J[1], J[0], 1e-6, 0.0);
             if (!(largest(g, h, f.params) <= 1e-5 * largest(g, NULL, f.params)))
@@ -77,12 +84,12 @@ CASE(single_adjoint_matches_central_differences)
         REQUIRE_OK(fixture_make(&f, &p, STEPS, 30, err));
         double *g = mcp_calloc((size_t)f.params, sizeof *g);
         REQUIRE(g);
-        REQUIRE_OK(run(&f, 13, 1, 1, 0, 0.0, f.theta, J, g, err));
+        REQUIRE_OK(run(&f, (way){13, 1, 1, 0, 0.0}, J, g, err));
         for (int k = 0; k < f.params; k++) {
             double keep = f.theta[k];
             for (int side = 0; side < 4; side++) {
                 f.theta[k] = keep + (side < 2 ? side - 2 : side - 1) * step;
-                REQUIRE_OK(run(&f, 13, 1, 1, 0, 0.0, f.theta, &J[side], NULL, err));
+                REQUIRE_OK(run(&f, (way){13, 1, 1, 0, 0.0}, &J[side], NULL, err));
             }
             f.theta[k] = keep;
             worst = fmax(worst, fabs((8.0 * (J[2] - J[1]) - (J[3] - J[0])) / (12.0 * step) - g[k]));
@@ -106,9 +113,9 @@ CASE(threads_and_blocks_do_not_change_a_bit_of_single_either)
     REQUIRE_OK(fixture_make(&f, &p, STEPS, 30, err));
     double *g = mcp_calloc(2 * (size_t)f.params, sizeof *g), *h = g + f.params;
     REQUIRE(g);
-    REQUIRE_OK(run(&f, 403, 1, 1, 0, 0.25, f.theta, &J, g, err));
+    REQUIRE_OK(run(&f, (way){403, 1, 1, 0, 0.25}, &J, g, err));
     for (size_t i = 0; i < sizeof ways / sizeof *ways; i++) {
-        REQUIRE_OK(run(&f, 403, 1, ways[i].threads, ways[i].block, 0.25, f.theta, &other, h, err));
+        REQUIRE_OK(run(&f, (way){403, 1, ways[i].threads, ways[i].block, 0.25}, &other, h, err));
         CHECK(J == other && !memcmp(g, h, (size_t)f.params * sizeof *g));
     }
     mcp_free(g);

@@ -17,6 +17,7 @@
 #include "baseline/blackdrops/cmaes.h"
 #include "math/arena.h"
 #include "math/rng.h"
+#include "model/posteriors.h"
 #include "optim/policy_init.h"
 #include "rollout/rollout.h"
 
@@ -44,7 +45,7 @@ typedef struct {
     mcp_optimise_info         *info;
     int              n, workers, generations; /* parameters, threads, most of them */
     int              works;           /* the last policy did, on the plant: it is polished */
-    mcp_posterior  **posterior;       /* [ngp] */
+    mcp_posteriors   posteriors;
     mcp_rollout    **rollout;         /* [workers] */
     double          *scale, *start, *best, *f;
     double           best_J;
@@ -65,23 +66,21 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-static void copy_rows(int rows, const double *from, int stride, int first, int n, int ld, double *to)
+static void copy_rows(int rows, const double *from, int stride, const mcp_noise_block *b, double *to)
 {
     for (int i = 0; i < rows; i++)
-        memcpy(to + (size_t)i * (size_t)ld, from + (size_t)i * (size_t)stride + first,
-               (size_t)n * sizeof *to);
+        memcpy(to + (size_t)i * (size_t)b->ld, from + (size_t)i * (size_t)stride + b->first,
+               (size_t)b->n * sizeof *to);
 }
 
 /* All candidates see the same noise: it is drawn once. */
-static void fill_again(void *context, int steps, int first, int n, int ld, double *x0, double *e, double *eps,
-                       uint8_t *keep)
+static void fill_again(void *context, const mcp_noise_block *to)
 {
     const search     *q = context;
     const mcp_system *s = q->in->system;
-    (void)keep;
-    copy_rows(s->nx, q->x0, q->padded, first, n, ld, x0);
-    copy_rows((steps + 1) * s->ny, q->e, q->padded, first, n, ld, e);
-    copy_rows(steps * s->ngp, q->eps, q->padded, first, n, ld, eps);
+    copy_rows(s->nx, q->x0, q->padded, to, to->x0);
+    copy_rows((to->steps + 1) * s->ny, q->e, q->padded, to, to->e);
+    copy_rows(to->steps * s->ngp, q->eps, q->padded, to, to->eps);
 }
 
 /* Mean cost of one candidate; NaN when a particle ran away. */
@@ -308,10 +307,7 @@ static mcp_status prepare(search *q, mcp_error *err)
 {
     const mcp_algorithm_input *in = q->in;
     const mcp_model_settings  *m = &in->system->task->model;
-    mcp_posterior_settings p = {.type = (mcp_posterior_type)m->posterior,
-                                .tolerance = m->tolerance,
-                                .points_max = m->points_max,
-                                .accuracy = -1};
+    mcp_posteriors_request p = {.ngp = in->system->ngp, .gp = in->gp, .set = m->posterior};
     mcp_rollout_settings r = {.particles = in->system->task->optimise.rollouts,
                               .steps = in->system->steps,
                               .true_state = 1,
@@ -331,33 +327,31 @@ static mcp_status prepare(search *q, mcp_error *err)
                                .trial = in->number,
                                .step = search_key};
     mcp_noise        noise = mcp_noise_from_stream(&stream);
-    noise.fill(noise.context, r.steps, 0, q->padded, q->padded, q->x0, q->e, q->eps, NULL);
-    q->posterior = mcp_calloc((size_t)in->system->ngp + 1, sizeof *q->posterior);
+    mcp_noise_block all = {.steps = r.steps, .n = q->padded, .ld = q->padded,
+                           .x0 = q->x0, .e = q->e, .eps = q->eps};
+    noise.fill(noise.context, &all);
     q->rollout = mcp_calloc((size_t)q->workers, sizeof *q->rollout);
     q->scale = mcp_calloc(3 * n, sizeof *q->scale);
     q->info->history = mcp_calloc((size_t)q->generations, sizeof(double));
     q->info->rate_history = mcp_calloc((size_t)q->generations, sizeof(double));
-    if (!q->posterior || !q->rollout || !q->scale || !q->info->history || !q->info->rate_history)
+    if (!q->rollout || !q->scale || !q->info->history || !q->info->rate_history)
         return mcp_fail(err, MCP_ERR_MEMORY, "black-drops: out of memory");
     q->start = q->scale + n;
     q->best = q->start + n;
-    for (int g = 0; g < in->system->ngp && st == MCP_OK; g++) {
-        mcp_posterior_info info;
-        st = mcp_posterior_create(&q->posterior[g], in->gp[g], &p, mcp_isa_level(), &info, err);
-        if (st == MCP_OK && info.points > q->info->points) q->info->points = info.points;
-    }
+    p.set.accuracy = -1;
+    if ((st = mcp_posteriors_create(&q->posteriors, &p, err)) != MCP_OK) return st;
+    q->info->points = q->posteriors.points;
     for (int w = 0; w < q->workers && st == MCP_OK; w++)
-        st = mcp_rollout_create(&q->rollout[w], in->system, q->posterior, &r, NULL, err);
+        st = mcp_rollout_create(&q->rollout[w], in->system, q->posteriors.of, &r, NULL, err);
     return st;
 }
 
 static void release(search *q)
 {
     for (int w = 0; q->rollout && w < q->workers; w++) mcp_rollout_free(q->rollout[w]);
-    for (int g = 0; q->posterior && g < q->in->system->ngp; g++) mcp_posterior_free(q->posterior[g]);
+    mcp_posteriors_free(&q->posteriors);
     mcp_block_free(q->noise);
     mcp_free(q->rollout);
-    mcp_free(q->posterior);
     mcp_free(q->scale);
     mcp_free(q->f);
 }
@@ -390,7 +384,7 @@ mcp_status mcp_blackdrops_improve(const mcp_algorithm_input *in, double *theta, 
     mcp_status st;
     q.workers = mcp_pool_threads(in->pool);
     q.generations = in->system->task->optimise.generations;
-    *info = (mcp_optimise_info){.check_cosine = NAN, .tolerance = in->system->task->model.tolerance};
+    *info = (mcp_optimise_info){.check_cosine = NAN, .tolerance = in->system->task->model.posterior.tolerance};
     if ((st = mcp_blackdrops_check(in->system, err)) != MCP_OK) return st;
     if ((st = prepare(&q, err)) == MCP_OK && (st = find_scale(&q, err)) == MCP_OK) {
         if (in->warm) memcpy(q.start, theta, (size_t)q.n * sizeof *theta);

@@ -117,9 +117,9 @@ static mcp_status make_bank(search *q, mcp_error *err)
     const mcp_pairs          *d = q->in->pairs;
     const mcp_model_settings *m = &q->in->system->task->model;
     int                       D = d->nf, E = d->ngp;
-    if (m->posterior != MCP_POSTERIOR_EXACT)
-        return mcp_bank_create_sparse(&q->bank, E, q->in->gp, m->tolerance, m->points_max, mcp_isa_level(),
-                                      err);
+    if (m->posterior.type != MCP_POSTERIOR_EXACT)
+        return mcp_bank_create_sparse(&q->bank, E, q->in->gp, m->posterior.tolerance,
+                                      m->posterior.points_max, mcp_isa_level(), err);
     double          *hyper = mcp_calloc((size_t)E * (size_t)(D + 2), sizeof *hyper);
     mcp_status       st;
     if (!hyper) return mcp_fail(err, MCP_ERR_MEMORY, "pilco: out of memory");
@@ -293,7 +293,7 @@ mcp_status mcp_pilco_improve(const mcp_algorithm_input *in, double *theta, mcp_o
     mcp_status st;
     *info = (mcp_optimise_info){.check_cosine = NAN,
                                 .points = in->pairs->n,
-                                .tolerance = in->system->task->model.tolerance};
+                                .tolerance = in->system->task->model.posterior.tolerance};
     if ((st = mcp_pilco_recognise(&q.plan, in->system, err)) != MCP_OK) return st;
     if ((st = make_bank(&q, err)) == MCP_OK &&
         (st = mcp_horizon_create(&q.horizon, &q.plan.p, q.bank, in->pool, err)) == MCP_OK &&

@@ -1,0 +1,109 @@
+/* posteriors.c - posteriors of all GPs, and the check that sparse ones give the exact ones' gradient. */
+#include "model/posteriors.h"
+
+#include <math.h>
+
+#include "math/arena.h"
+#include "model/gp_parts.h"
+
+enum { EXACT_MAX = 512 }; /* data up to which a forecast uses the exact posterior */
+static const double cosine_least = 0.99, tolerance_least = 1e-7;
+
+static void release(mcp_posterior **p, int n)
+{
+    for (int g = 0; p && g < n; g++) mcp_posterior_free(p[g]);
+    mcp_free(p);
+}
+
+void mcp_posteriors_free(mcp_posteriors *p)
+{
+    release(p->of, p->ngp);
+    p->of = NULL;
+}
+
+static mcp_posterior_settings rule(const mcp_posteriors_request *q)
+{
+    mcp_posterior_settings s = q->set;
+    int                    data = 0;
+    for (int g = 0; g < q->ngp; g++)
+        if (q->gp[g]->n > data) data = q->gp[g]->n;
+    if (q->use == MCP_FOR_CHECK || (q->use == MCP_FOR_FORECAST && data <= EXACT_MAX))
+        s.type = MCP_POSTERIOR_EXACT;
+    return s;
+}
+
+static mcp_status make(const mcp_posteriors_request *q, const mcp_posterior_settings *s, mcp_posterior ***out,
+                       int *points, mcp_error *err)
+{
+    mcp_status      st = MCP_OK;
+    mcp_posterior **p = mcp_calloc((size_t)q->ngp + 1, sizeof *p);
+    *out = NULL;
+    if (!p) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d posteriors", q->ngp);
+    *points = 0;
+    for (int g = 0; g < q->ngp && st == MCP_OK; g++) {
+        mcp_posterior_info info = {0};
+        st = mcp_posterior_create(&p[g], q->gp[g], s, mcp_isa_level(), &info, err);
+        if (info.points > *points) *points = info.points;
+    }
+    if (st == MCP_OK) *out = p;
+    else release(p, q->ngp);
+    return st;
+}
+
+static double cosine(int n, const double *a, const double *b)
+{
+    double aa = 0.0, bb = 0.0, ab = 0.0;
+    for (int i = 0; i < n; i++) {
+        aa += a[i] * a[i];
+        bb += b[i] * b[i];
+        ab += a[i] * b[i];
+    }
+    if (aa == 0.0 && bb == 0.0) return 1.0;
+    return aa > 0.0 && bb > 0.0 ? ab / sqrt(aa * bb) : 0.0;
+}
+
+/* exact, sparse: [params] each. */
+static mcp_status tighten(mcp_posteriors *p, const mcp_posteriors_request *q, mcp_posterior_settings s,
+                          double *exact, double *sparse, mcp_error *err)
+{
+    const mcp_posterior_settings all = {.type = MCP_POSTERIOR_EXACT};
+    mcp_posterior              **whole = NULL;
+    int                          points;
+    mcp_status                   st = make(q, &all, &whole, &points, err);
+    if (st == MCP_OK) st = q->gradient(q->context, whole, exact, err);
+    while (st == MCP_OK) {
+        if ((st = q->gradient(q->context, p->of, sparse, err)) != MCP_OK) break;
+        p->cosine = cosine(q->params, exact, sparse);
+        if (p->cosine >= cosine_least || p->points >= points) break;
+        s.tolerance /= 10.0;
+        s.points_max = 0;
+        mcp_posteriors_free(p);
+        if (s.tolerance < tolerance_least) {
+            p->of = whole;
+            p->tolerance = 0.0;
+            p->points = points;
+            p->cosine = 1.0;
+            return MCP_OK;
+        }
+        st = make(q, &s, &p->of, &p->points, err);
+        p->tolerance = s.tolerance;
+    }
+    release(whole, q->ngp);
+    return st == MCP_ERR_NUMERIC && p->of ? MCP_OK : st;
+}
+
+mcp_status mcp_posteriors_create(mcp_posteriors *p, const mcp_posteriors_request *q, mcp_error *err)
+{
+    const mcp_posterior_settings s = rule(q);
+    const int                    sparse = s.type == MCP_POSTERIOR_SPARSE;
+    *p = (mcp_posteriors){.ngp = q->ngp, .cosine = NAN, .tolerance = sparse ? s.tolerance : 0.0};
+    mcp_status st = make(q, &s, &p->of, &p->points, err);
+    if (st != MCP_OK || !sparse || !q->gradient) return st;
+    const size_t params = (size_t)q->params;
+    double      *g = mcp_calloc(2 * params + 1, sizeof *g);
+    if (!g) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the check of the sparse posterior");
+    else st = tighten(p, q, s, g, g + params, err);
+    mcp_free(g);
+    if (st != MCP_OK) mcp_posteriors_free(p);
+    return st;
+}
