@@ -103,7 +103,10 @@ static mcp_status compile_basis(gp_case *c, const char *text)
     for (char *at = copy; at && st == MCP_OK;) {
         int   depth = 0;
         char *end   = at;
-        while (*end && !(*end == ',' && depth == 0)) depth += (*end == '(') - (*end == ')'), end++;
+        while (*end && !(*end == ',' && depth == 0)) {
+            depth += (*end == '(') - (*end == ')');
+            end++;
+        }
         char *next = *end ? end + 1 : NULL;
         *end       = 0;
         snprintf(name, sizeof name, "basis%d", c->basis++);
@@ -279,7 +282,10 @@ static mcp_status predict(gp_case *c, mcp_posterior_type type, const double *Xs,
     for (int which = 0; which < 2; which++) {
         double *out = which ? dvar : dmean;
         memset(F_bar, 0, (size_t)f * rows * sizeof *F_bar);
-        for (int i = 0; i < ld; i++) bars[i] = which == 0, bars[ld + i] = which == 1;
+        for (int i = 0; i < ld; i++) {
+            bars[i] = which == 0;
+            bars[ld + i] = which == 1;
+        }
         mcp_posterior_backward(p, ld, ld, F, bars, bars + ld, tape, F_bar);
         for (int i = 0; i < c->m; i++)
             for (int d = 0; d < D; d++) {

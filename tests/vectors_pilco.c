@@ -93,7 +93,8 @@ static int check_gp0(const char *file, size_t index, const json_t *c)
                 double      e[3] = {error_of(o, M), error_of(o + E, So), error_of(o + E + E * E, V)};
                 const char *names[3] = {"M", "Sout", "V"};
                 bad = report(file, index, "gp0", 3, names, e);
-                err.status = MCP_OK, err.text[0] = 0;
+                err.status = MCP_OK;
+                err.text[0] = 0;
             }
             free(tape), free(work);
         }

@@ -53,12 +53,19 @@ static void make_data(double *X, double *y)
     for (int first = 0, trial = 0; first < POINTS_MAX; first += TRIAL, trial++) {
         double x[4], phase[3], rate[3];
         for (int i = 0; i < 4; i++) x[i] = 0.1 * mcp_rand_normal(&r);
-        for (int i = 0; i < 3; i++)
-            phase[i] = 6.28 * mcp_rand_uniform(&r), rate[i] = 1.0 + 11.0 * mcp_rand_uniform(&r);
+        for (int i = 0; i < 3; i++) {
+            phase[i] = 6.28 * mcp_rand_uniform(&r);
+            rate[i] = 1.0 + 11.0 * mcp_rand_uniform(&r);
+        }
         for (int t = 0; t < TRIAL; t++) {
             double *f = X + (size_t)(first + t) * FEATURES, u = 0.0, before = x[1];
             for (int i = 0; i < 3; i++) u += (2.0 + 0.5 * trial) * sin(rate[i] * t / 30.0 + phase[i]);
-            f[0] = x[0], f[1] = x[1], f[2] = x[3], f[3] = sin(x[2]), f[4] = cos(x[2]), f[5] = u;
+            f[0] = x[0];
+            f[1] = x[1];
+            f[2] = x[3];
+            f[3] = sin(x[2]);
+            f[4] = cos(x[2]);
+            f[5] = u;
             advance(x, u, 1.0 / 30.0);
             y[first + t] = x[1] - before + 0.02 * mcp_rand_normal(&r);
         }

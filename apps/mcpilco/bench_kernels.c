@@ -38,8 +38,10 @@ static double best_time(void (*call)(work *), work *w)
 {
     double start = now(), best = INFINITY;
     int    calls = 0;
-    do call(w), calls++;
-    while (now() - start < 5e-4);
+    do {
+        call(w);
+        calls++;
+    } while (now() - start < 5e-4);
     for (int batch = 0; batch < 200; batch++) {
         start = now();
         for (int i = 0; i < calls; i++) call(w);
@@ -85,7 +87,8 @@ static double gemm_error(const work *w, int points)
             double sum = 0, size = 0;
             for (int k = 0; k < points; k++) {
                 double p = w->A[i * points + k] * w->B[k * w->columns + j];
-                sum += p, size += fabs(p);
+                sum += p;
+                size += fabs(p);
             }
             worst = fmax(worst, fabs(w->C[i * w->columns + j] - sum) / (1.1e-16 * size));
         }
@@ -125,7 +128,10 @@ static double normals_ns(work *w)
 {
     double mean = 0, square = 0;
     run_normals(w);
-    for (int i = 0; i < LENGTH; i++) mean += w->y[i] / LENGTH, square += w->y[i] * w->y[i] / LENGTH;
+    for (int i = 0; i < LENGTH; i++) {
+        mean += w->y[i] / LENGTH;
+        square += w->y[i] * w->y[i] / LENGTH;
+    }
     if (!(fabs(mean) < 5 / sqrt(LENGTH) && fabs(square - 1) < 5 * sqrt(2.0 / LENGTH))) return NAN;
     return 1e9 * best_time(run_normals, w) / LENGTH;
 }

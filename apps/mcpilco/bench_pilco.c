@@ -48,7 +48,8 @@ static mcp_status make_bank(mcp_bank **out, int points, mcp_error *err)
             Y[e * points + i] =
                 0.1 * sin(X[i * D + e] / range[e]) + 0.02 * X[i * D + 5] + 0.01 * mcp_rand_normal(&r);
         for (int d = 0; d < D; d++) hyper[e * (D + 2) + d] = log(2 * range[d]);
-        hyper[e * (D + 2) + D] = log(0.3), hyper[e * (D + 2) + D + 1] = log(0.01);
+        hyper[e * (D + 2) + D] = log(0.3);
+        hyper[e * (D + 2) + D + 1] = log(0.01);
     }
     mcp_status st = mcp_bank_create(out, points, D, E, X, Y, hyper, mcp_isa_level(), err);
     mcp_free(X);
@@ -71,7 +72,10 @@ static double gradient_error(work *w)
     double step[PARAMS], along = 0, h = 1e-4;
     mcp_rand r = mcp_rand_make(2, 0, 0, MCP_RNG_OTHER);
     cost(w, w->gradient);
-    for (int i = 0; i < PARAMS; i++) step[i] = mcp_rand_normal(&r), along += step[i] * w->gradient[i];
+    for (int i = 0; i < PARAMS; i++) {
+        step[i] = mcp_rand_normal(&r);
+        along += step[i] * w->gradient[i];
+    }
     for (int i = 0; i < PARAMS; i++) w->theta[i] += h * step[i];
     double up = cost(w, NULL);
     for (int i = 0; i < PARAMS; i++) w->theta[i] -= 2 * h * step[i];
@@ -92,7 +96,9 @@ static int measure(work *w, int points, int steps, int threads, int json)
         cost(w, NULL);
         double b = now(), c = cpu();
         cost(w, w->gradient);
-        without = fmin(without, b - a), with = fmin(with, now() - b), busy = fmin(busy, cpu() - c);
+        without = fmin(without, b - a);
+        with = fmin(with, now() - b);
+        busy = fmin(busy, cpu() - c);
     }
     if (json)
         printf("{\"points\": %d, \"steps\": %d, \"outputs\": %d, \"threads\": %d, \"isa\": \"%s\", "
@@ -134,8 +140,13 @@ int bench_pilco(int argc, char **argv)
     double A[NX * NX] = {0}, B[NX * E] = {0}, scale[D] = {1, 1, 1, 1, 1, 1}, limit[1] = {10},
                   noise[NX] = {1e-4, 1e-4, 1e-4, 1e-4}, m0[NX] = {0}, S0[NX * NX] = {0},
                   z[NA] = {0, 0, 0, 0, 0, -1}, W[NA * NA] = {0};
-    for (int i = 0; i < NX; i++) A[i * NX + i] = B[i * E + i] = 1, S0[i * NX + i] = 1e-4;
-    W[0] = 16, W[4] = W[4 * NA] = 8, W[4 * NA + 4] = W[5 * NA + 5] = 4;
+    for (int i = 0; i < NX; i++) {
+        A[i * NX + i] = B[i * E + i] = 1;
+        S0[i * NX + i] = 1e-4;
+    }
+    W[0] = 16;
+    W[4] = W[4 * NA] = 8;
+    W[4 * NA + 4] = W[5 * NA + 5] = 4;
     mcp_horizon_problem p = {.nx = NX,
                              .nu = 1,
                              .angles = 1,

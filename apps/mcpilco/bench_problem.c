@@ -71,8 +71,10 @@ static void trial(int number, double q[SAMPLES][2], double u[SAMPLES])
     double   x[4], f[10], phase[10], size = number == 0 ? 1.0 : number == 1 ? 2.0 : number < 4 ? 0.1 : 0.05;
     double   part = 1.0 + (number < 4 ? 0.1 : 0.03) * mcp_rand_normal(&r);
     for (int i = 0; i < 4; i++) x[i] = 0.01 * mcp_rand_normal(&r);
-    for (int i = 0; i < 10; i++)
-        f[i] = 0.1 + 1.9 * mcp_rand_uniform(&r), phase[i] = number ? 2.0 * M_PI * mcp_rand_uniform(&r) : 0.0;
+    for (int i = 0; i < 10; i++) {
+        f[i] = 0.1 + 1.9 * mcp_rand_uniform(&r);
+        phase[i] = number ? 2.0 * M_PI * mcp_rand_uniform(&r) : 0.0;
+    }
     for (int t = 0; t < SAMPLES; t++) {
         q[t][0] = x[0] + 3e-3 * mcp_rand_normal(&r);
         q[t][1] = x[2] + 3e-3 * mcp_rand_normal(&r);
@@ -96,10 +98,16 @@ static int pairs(const bench_request *q, double *X, double *y0, double *y1, doub
             for (int i = 0; i < 2; i++)
                 for (int s = 0; s < 2; s++) v[s][i] = (m[t + s + 1][i] - m[t + s - 1][i]) * 15.0;
             double *x = X + (size_t)n * 6;
-            x[0] = m[t][0], x[1] = v[0][0], x[2] = v[0][1], x[3] = sin(m[t][1]), x[4] = cos(m[t][1]),
+            x[0] = m[t][0];
+            x[1] = v[0][0];
+            x[2] = v[0][1];
+            x[3] = sin(m[t][1]);
+            x[4] = cos(m[t][1]);
             x[5] = u[t];
-            visited[n * 4] = m[t][0], visited[n * 4 + 1] = v[0][0], visited[n * 4 + 2] = m[t][1],
-                        visited[n * 4 + 3] = v[0][1];
+            visited[n * 4] = m[t][0];
+            visited[n * 4 + 1] = v[0][0];
+            visited[n * 4 + 2] = m[t][1];
+            visited[n * 4 + 3] = v[0][1];
             y0[n] = v[1][0] - v[0][0];
             y1[n] = v[1][1] - v[0][1];
         }

@@ -57,8 +57,10 @@ static double product_time(int points, int lanes)
     for (int batch = 0; batch < 20; batch++) {
         int    calls = 0;
         double start = bench_now();
-        do mcp_gemm(&p, lanes, B, lanes, C, lanes, 0), calls++;
-        while (bench_now() - start < 2e-3);
+        do {
+            mcp_gemm(&p, lanes, B, lanes, C, lanes, 0);
+            calls++;
+        } while (bench_now() - start < 2e-3);
         best = fmin(best, (bench_now() - start) / calls);
     }
     mcp_block_free(memory);

@@ -42,8 +42,10 @@ static int add(const char *run, const char *file, const mcp_add_settings *s, int
     if (x.learner) {
         int       done = mcp_learner_trials(x.learner) >= x.run->wanted;
         mcp_error note = {MCP_OK, ""};
-        if (mcp_learner_close(x.learner, done ? "finished" : "waiting", &note) != MCP_OK && st == MCP_OK)
-            st = note.status, err = note;
+        if (mcp_learner_close(x.learner, done ? "finished" : "waiting", &note) != MCP_OK && st == MCP_OK) {
+            st = note.status;
+            err = note;
+        }
     }
     if (st == MCP_OK && json) {
         code = term_json(json_pack("{s:s, s:i, s:i, s:b, s:i, s:f, s:f, s:f, s:o}", "run", run, "samples",
@@ -97,7 +99,10 @@ int cmd_add(int argc, char **argv)
     };
     int code = options_parse(&verb, argc, argv);
     if (code != OPTIONS_GO) return code;
-    s.map = map.item, s.maps = map.count, s.scale = scale.item, s.scales = scale.count;
+    s.map = map.item;
+    s.maps = map.count;
+    s.scale = scale.item;
+    s.scales = scale.count;
     term_catch_signals();
     return add(files[0], files[1], &s, json);
 }

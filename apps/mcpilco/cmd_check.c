@@ -126,7 +126,10 @@ static mcp_status slope_of(check *c, mcp_rollout *r, const mcp_noise *noise, con
         }
         double found = (side[0].J - side[1].J) / (2 * h);
         double unit = fmax(fmax(fabs(*slope), sqrt(scale)), 1e-6), wrong = fabs(*slope - found) / unit;
-        if (wrong < *error) *error = wrong, *numeric = found;
+        if (wrong < *error) {
+            *error = wrong;
+            *numeric = found;
+        }
         if (fabs(found - before) / unit < *doubt) *doubt = fabs(found - before) / unit;
         before = found;
     }

@@ -88,7 +88,10 @@ static mcp_status run_trials(mcp_learner *l, learn_view *v, learn_live *live, in
     mcp_status     st = MCP_OK;
     while (st == MCP_OK &&
            (mcp_learner_explored(l) < mcp_learner_explorations(l) || mcp_learner_trials(l) < wanted)) {
-        if ((st = mcp_learner_trial(l, &info, err)) == MCP_OK) view_trial(v, &info), live_trial(live);
+        if ((st = mcp_learner_trial(l, &info, err)) == MCP_OK) {
+            view_trial(v, &info);
+            live_trial(live);
+        }
         if (st == MCP_OK && term_stop() && mcp_learner_trials(l) < wanted)
             st = mcp_fail(err, MCP_ERR_STOPPED, "stopped as asked; everything finished is kept");
     }
@@ -141,15 +144,24 @@ static int learn(const mcp_task *task, const choices *c, const char *folder, int
                                       : VIEW_LINES,
                trials);
     mcp_learn_settings_default(&s);
-    s.seed = c->seed, s.threads = c->threads, s.algorithm = c->algorithm, s.folder = folder,
+    s.seed = c->seed;
+    s.threads = c->threads;
+    s.algorithm = c->algorithm;
+    s.folder = folder;
     s.resume = c->resume;
-    s.trials = trials, s.risk = c->risk, s.overrides = c->set.item, s.override_count = c->set.count;
-    s.progress = view_progress, s.progress_context = &view, s.watch = *term_watch();
+    s.trials = trials;
+    s.risk = c->risk;
+    s.overrides = c->set.item;
+    s.override_count = c->set.count;
+    s.progress = view_progress;
+    s.progress_context = &view;
+    s.watch = *term_watch();
     if (c->live && mcp_live_start(&live.page, c->live, c->live_anywhere,
                                   task->title ? task->title : task->name, &err) != MCP_OK)
         return term_error("learn", &err);
     if (live.page) fprintf(stderr, "watch it at %s\n", mcp_live_url(live.page));
-    view.also = live_progress, view.also_context = &live;
+    view.also = live_progress;
+    view.also_context = &live;
     if (mcp_learner_create(&l, task, &s, &err) != MCP_OK) {
         mcp_live_stop(live.page);
         return term_error("learn", &err);
@@ -165,8 +177,10 @@ static int learn(const mcp_task *task, const choices *c, const char *folder, int
                           : st == MCP_ERR_STOPPED ? "stopped"
                                                   : "failed",
                           &note) != MCP_OK &&
-        st == MCP_OK)
-        st = note.status, err = note;
+        st == MCP_OK) {
+        st = note.status;
+        err = note;
+    }
     if (!c->quiet) conclude(l, c, folder, recommended);
     live_done(&live, st == MCP_OK ? "finished" : err.text);
     mcp_learner_free(l);

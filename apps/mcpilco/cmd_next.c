@@ -48,10 +48,15 @@ static mcp_status open_task(exchange *x, const choices *c, learn_view *v, mcp_er
         for (char *p = x->folder + 5; *p; p++)
             if (!isalnum((unsigned char)*p) && !strchr("-_.", *p)) *p = '_';
     }
-    s.folder = x->folder, s.resume = 1, s.algorithm = c->algorithm, s.threads = c->threads;
+    s.folder = x->folder;
+    s.resume = 1;
+    s.algorithm = c->algorithm;
+    s.threads = c->threads;
     s.trials = c->trials ? c->trials : x->task->trials;
-    s.overrides = c->set.item, s.override_count = c->set.count;
-    s.progress = view_progress, s.progress_context = v;
+    s.overrides = c->set.item;
+    s.override_count = c->set.count;
+    s.progress = view_progress;
+    s.progress_context = v;
     return mcp_learner_create(&x->learner, x->task, &s, err);
 }
 
@@ -257,8 +262,10 @@ static int next(const choices *c)
                               : st == MCP_ERR_STOPPED ? "stopped"
                                                       : "failed",
                               &note) != MCP_OK &&
-            st == MCP_OK)
-            st = note.status, err = note;
+            st == MCP_OK) {
+            st = note.status;
+            err = note;
+        }
     }
     if (st == MCP_OK && x.learner) code = tell(x.learner, &x, c, folder);
     exchange_close(&x);

@@ -159,7 +159,10 @@ static int parse_seeds(const char *text, mcp_study *s)
     char rest;
     if (!text) return 1;
     int n = sscanf(text, "%d..%d%c", &a, &b, &rest);
-    if (n == 1 && !strchr(text, '.')) b = a, n = 2;
+    if (n == 1 && !strchr(text, '.')) {
+        b = a;
+        n = 2;
+    }
     if (n != 2 || a < 0 || b < a || b > 1000000) {
         fprintf(stderr, "mcpilco study: --seeds %s: expected FIRST..LAST, e.g. 1..50\n", text);
         return 0;

@@ -9,11 +9,16 @@ mcp_status exchange_open_run(exchange *x, const char *folder, int threads, learn
     mcp_status         st = mcp_run_open(&x->run, folder, NULL, err);
     if (st != MCP_OK) return st;
     mcp_learn_settings_default(&s);
-    s.folder = folder, s.resume = 1, s.seed = x->run->seed, s.algorithm = x->run->algorithm->name,
+    s.folder = folder;
+    s.resume = 1;
+    s.seed = x->run->seed;
+    s.algorithm = x->run->algorithm->name;
     s.trials = x->run->wanted;
-    s.threads = threads, s.overrides = (const char *const *)x->run->override,
+    s.threads = threads;
+    s.overrides = (const char *const *)x->run->override;
     s.override_count = x->run->overrides;
-    s.progress = view_progress, s.progress_context = v;
+    s.progress = view_progress;
+    s.progress_context = v;
     snprintf(x->folder, sizeof x->folder, "%s", folder);
     return mcp_learner_create(&x->learner, x->run->task, &s, err);
 }

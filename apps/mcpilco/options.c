@@ -38,7 +38,10 @@ const char *nearest_word(const char *s, const char *(*next)(const void *context,
     for (int i = 0; (word = next(context, i)); i++) {
         int d = distance(s, word);
         if (!strncmp(s, word, strlen(s)) && d > 1) d = 1; /* a beginning is as good as a typo */
-        if (d < least) least = d, best = word;
+        if (d < least) {
+            least = d;
+            best = word;
+        }
     }
     return best;
 }

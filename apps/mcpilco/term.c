@@ -30,7 +30,10 @@ void term_sparkline(char *out, const double *v, int n, int width)
     static const char *const block[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
     double low = INFINITY, high = -INFINITY;
     for (int i = 0; i < n; i++)
-        if (isfinite(v[i])) low = fmin(low, v[i]), high = fmax(high, v[i]);
+        if (isfinite(v[i])) {
+            low = fmin(low, v[i]);
+            high = fmax(high, v[i]);
+        }
     *out = '\0';
     if (width > n) width = n;
     for (int b = 0; b < width; b++) {
@@ -38,7 +41,10 @@ void term_sparkline(char *out, const double *v, int n, int width)
         double sum = 0.0;
         int    seen = 0;
         for (int i = from; i < to; i++)
-            if (isfinite(v[i])) sum += v[i], seen++;
+            if (isfinite(v[i])) {
+                sum += v[i];
+                seen++;
+            }
         int level = seen && high > low ? (int)(7.999 * (sum / seen - low) / (high - low)) : 0;
         out = stpcpy(out, seen ? block[level] : " ");
     }

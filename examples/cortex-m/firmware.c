@@ -79,7 +79,9 @@ int main(void)
 {
     uint32_t total = 0, most = 0, empty, known;
     int      k, i, bad = 0;
-    systick[1] = 0xFFFFFFu, systick[2] = 0, systick[0] = 5; /* processor clock, no interrupt */
+    systick[1] = 0xFFFFFFu;
+    systick[2] = 0;
+    systick[0] = 5; /* processor clock, no interrupt */
     START(&controller);
     empty = now();
     empty = since(empty);

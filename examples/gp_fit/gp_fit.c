@@ -15,7 +15,10 @@ int main(void)
     mcp_kernel     *kernel = NULL;
     mcp_gp         *gp     = NULL;
 
-    for (int i = 0; i < N; i++) x[i] = 6.0 * i / (N - 1), y[i] = sin(x[i]) + 0.05 * sin(1000.0 * i);
+    for (int i = 0; i < N; i++) {
+        x[i] = 6.0 * i / (N - 1);
+        y[i] = sin(x[i]) + 0.05 * sin(1000.0 * i);
+    }
     for (int i = 0; i < M; i++) at[i] = 1.2 * i + 0.1;
 
     mcp_gp_settings_default(&settings);

@@ -57,8 +57,8 @@ static void take(mcp_scorer *k, const mcp_motion *m, int t)
     }
 }
 
-/* Whether the success test holds over the last `window` samples before the end of a trial, and the first limit
- * reached. With hurry it stops at the first sign of failure. */
+/* Whether the success test holds over the last `window` samples before the end of a trial, and the first
+ * limit reached. With hurry it stops at the first sign of failure. */
 static int events(mcp_scorer *k, const mcp_motion *m, int window, int hurry, int *limit)
 {
     const mcp_system *s = k->s;

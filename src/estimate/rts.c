@@ -32,12 +32,18 @@ static void forward(int n, const double *q, double ts, double drive, double r, d
             p12 *= r2 / s;
             p11 *= r2 / s;
         }
-        row[0] = x, row[1] = v, row[2] = p11, row[3] = p12, row[4] = p22;
+        row[0] = x;
+        row[1] = v;
+        row[2] = p11;
+        row[3] = p12;
+        row[4] = p22;
         x += ts * v;
         p11 += 2.0 * ts * p12 + ts * ts * p22 + a2 * ts * ts * ts * ts / 4.0;
         p12 += ts * p22 + a2 * ts * ts * ts / 2.0;
         p22 += a2 * ts * ts;
-        row[5] = p11, row[6] = p12, row[7] = p22;
+        row[5] = p11;
+        row[6] = p12;
+        row[7] = p22;
     }
 }
 
@@ -53,8 +59,10 @@ static back step_back(const double *w, double ts)
     double det = w[5] * w[7] - w[6] * w[6];
     double f11 = w[2] + ts * w[3], f12 = w[3], f21 = w[3] + ts * w[4], f22 = w[4]; /* P F^T */
     back   b;
-    b.j11 = (f11 * w[7] - f12 * w[6]) / det, b.j12 = (f12 * w[5] - f11 * w[6]) / det;
-    b.j21 = (f21 * w[7] - f22 * w[6]) / det, b.j22 = (f22 * w[5] - f21 * w[6]) / det;
+    b.j11 = (f11 * w[7] - f12 * w[6]) / det;
+    b.j12 = (f12 * w[5] - f11 * w[6]) / det;
+    b.j21 = (f21 * w[7] - f22 * w[6]) / det;
+    b.j22 = (f22 * w[5] - f21 * w[6]) / det;
     b.c11 = w[2] - (b.j11 * f11 + b.j12 * f12);
     b.c12 = w[3] - (b.j11 * f21 + b.j12 * f22);
     b.c22 = w[4] - (b.j21 * f21 + b.j22 * f22);
@@ -98,7 +106,9 @@ void mcp_rts(int n, const double *q, double ts, double drive, double r, double *
         double n22 = b.c22 + b.j21 * u12 + b.j22 * u22;
         sum[0] += fmax(0.0, s11 + n11 - 2.0 * u11);
         sum[1] += fmax(0.0, s22 + n22 - 2.0 * u22);
-        s11 = n11, s12 = n12, s22 = n22;
+        s11 = n11;
+        s12 = n12;
+        s22 = n22;
     }
     for (int i = 0; i < 2; i++) change[i] = sqrt(sum[i] / (n - 1));
 }

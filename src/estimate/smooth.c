@@ -79,8 +79,10 @@ static void fit(int order, int m, const double *q, double s, double *value, doub
         b[k] = k ? norm / norm_before : 0.0;
         norm_before = norm;
         double at_next = s * at - b[k] * at_before, d_next = at + s * d - b[k] * d_before;
-        at_before = at, at = at_next;
-        d_before = d, d = d_next;
+        at_before = at;
+        at = at_next;
+        d_before = d;
+        d = d_next;
     }
 }
 

@@ -37,7 +37,10 @@ double mcp_trapezoid(int n, const double *q, const double *v, double ts, double 
     if (n < 1) return s;
     for (int k = 0; k < STEPS && trial <= 4.0 * fmax(r, least); k++, trial *= 1.5) {
         double fit = forward(n, q, v, ts, r, trial, mean, var);
-        if (fit < best) best = fit, s = trial;
+        if (fit < best) {
+            best = fit;
+            s = trial;
+        }
     }
     forward(n, q, v, ts, r, s, mean, var);
     y[n - 1] = mean[n - 1];

@@ -51,7 +51,8 @@ static int write_all(int fd, const char *data, size_t size)
         ssize_t n = write(fd, data, size);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return -1;
-        data += n, size -= (size_t)n;
+        data += n;
+        size -= (size_t)n;
     }
     return 0;
 }

@@ -191,7 +191,10 @@ static mcp_status fit_again(mcp_fit *f, work w, mcp_trial *const *trial, mcp_poo
     mcp_states **z = NULL;
     mcp_status   st = refine_all(&z, f->system, f->gp, w.trials, trial, w.states, err);
     if (st != MCP_OK) return st;
-    for (int g = 0; g < f->system->ngp; g++) f->first[g] = f->gp[g], f->gp[g] = NULL;
+    for (int g = 0; g < f->system->ngp; g++) {
+        f->first[g] = f->gp[g];
+        f->gp[g] = NULL;
+    }
     mcp_pairs_free(f->pairs);
     f->pairs = NULL;
     w.states = z;

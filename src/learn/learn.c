@@ -49,8 +49,13 @@ static int tell(mcp_learner *l, mcp_phase phase, int trial, const mcp_progress *
         .seconds = now() - l->phase_began,
     };
     if (p) {
-        q.cost = p->cost, q.cost_std = p->cost_std, q.best = p->best, q.event = p->event;
-        q.step_size = p->step_size, q.dropout = p->dropout, q.gradient_norm = p->gradient_norm;
+        q.cost = p->cost;
+        q.cost_std = p->cost_std;
+        q.best = p->best;
+        q.event = p->event;
+        q.step_size = p->step_size;
+        q.dropout = p->dropout;
+        q.gradient_norm = p->gradient_norm;
     }
     l->stopped |= l->settings.progress(l->settings.progress_context, &q) != 0;
     return l->stopped;
@@ -178,8 +183,10 @@ static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     if (st == MCP_OK && (l->stopped || info.outcome == MCP_INTERRUPTED)) st = stopped(err);
     if (st == MCP_OK) {
         it->info.outcome = (int)info.outcome;
-        it->info.steps = info.steps, it->info.restarts = info.restarts;
-        it->info.cost_first = info.cost_first, it->info.cost_last = info.cost_last;
+        it->info.steps = info.steps;
+        it->info.restarts = info.restarts;
+        it->info.cost_first = info.cost_first;
+        it->info.cost_last = info.cost_last;
         it->info.check_cosine = info.check_cosine;
         it->info.optimise_s = now() - began;
         st = mcp_store_policy(r, it, &info, err);
@@ -263,8 +270,10 @@ mcp_status mcp_learner_judge(mcp_learner *l, mcp_run_item *it, mcp_error *err)
         return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the result of trial %d", it->info.number);
     mcp_trial_score(r->system, it->trial, states, &score);
     it->info.samples = it->trial->samples;
-    it->info.cost = score.cost, it->info.metric = score.metric;
-    it->info.success = score.success, it->info.limit = score.limit;
+    it->info.cost = score.cost;
+    it->info.metric = score.metric;
+    it->info.success = score.success;
+    it->info.limit = score.limit;
     it->info.ended = it->trial->ended;
     memcpy(it->info.reason, it->trial->reason, sizeof it->info.reason);
     if (it->forecast)

@@ -1,4 +1,5 @@
-/* learner.c - creating a learner, resuming a run, and looking up what was learned. The method is in learn.c. */
+/* learner.c - creating a learner, resuming a run, looking up what was learned. The method is in
+ * learn.c. */
 #include "learn/learner.h"
 
 #include <math.h>

@@ -282,7 +282,10 @@ static mcp_status at_our_rate(const file *f, const mcp_system *s, mcp_recording 
     if (st != MCP_OK) return st;
     for (int i = 0; i < s->ny; i++)
         if (f->task->measured[i].angle) unwrap(old, i);
-    new->file_rows = old->file_rows, new->rate = old->rate, new->off = old->off, new->resampled = 1;
+    new->file_rows = old->file_rows;
+    new->rate = old->rate;
+    new->off = old->off;
+    new->resampled = 1;
     resample(old, new, s->ts);
     mcp_recording_free(old);
     *r = new;
@@ -309,7 +312,10 @@ mcp_status mcp_recording_read(mcp_recording **out, const mcp_system *s, const ch
     if ((st = take_all(&f, r)) != MCP_OK) goto done;
     if ((st = check_clock(&f, r, s->ts)) != MCP_OK) goto done;
     if (r->resampled && (st = at_our_rate(&f, s, &r)) != MCP_OK) goto done;
-    if (r->rows > s->steps + 1) r->surplus = r->rows - (s->steps + 1), r->rows = s->steps + 1;
+    if (r->rows > s->steps + 1) {
+        r->surplus = r->rows - (s->steps + 1);
+        r->rows = s->steps + 1;
+    }
     if (r->rows < s->steps + 1 && !q->ended && !s->task->limits)
         st = mcp_fail(err, MCP_ERR_IO,
                       "%s: it has %d samples of a trial of %d; give --ended REASON if it really ended there",

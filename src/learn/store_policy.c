@@ -177,7 +177,10 @@ static void read_particles(mcp_run_item *it)
         memcpy(g->median, f->median, n * sizeof *g->median);
         memcpy(g->high, f->high, n * sizeof *g->high);
         memcpy(g->states, value, n * (size_t)shape[1] * sizeof *value);
-        g->cost = f->cost, g->cost_std = f->cost_std, g->success = f->success, g->limit = f->limit;
+        g->cost = f->cost;
+        g->cost_std = f->cost_std;
+        g->success = f->success;
+        g->limit = f->limit;
         mcp_forecast_free(f);
         it->forecast = g;
     }

@@ -168,7 +168,10 @@ mcp_status mcp_gp_train(mcp_gp *gp, const mcp_gp_settings *s, mcp_gp_info *info,
     void           *block = NULL;
     double          t0    = now();
     mcp_status      st;
-    if (!s) mcp_gp_settings_default(&usual), s = &usual;
+    if (!s) {
+        mcp_gp_settings_default(&usual);
+        s = &usual;
+    }
     if ((st = check_settings(s, err)) != MCP_OK) return st;
     if ((st = mcp_block_alloc(&block, layout(&q, NULL), err)) != MCP_OK) return st;
     layout(&q, block);

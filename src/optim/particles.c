@@ -1,5 +1,5 @@
-/* particles.c - particles outside the optimisation: for forecasts, for judging a policy, for evaluations on the
- * model.
+/* particles.c - particles outside the optimisation: for forecasts, for judging a policy, for evaluations on
+ * the model.
  *
  * The noise is its own, never the optimiser's: a forecast on the noise the policy was chosen by would flatter
  * it. */
@@ -21,7 +21,8 @@ static mcp_status particles_alloc(mcp_particles **out, const mcp_system *s, int 
         mcp_arena      a = {.base = pass ? (char *)p : NULL};
         mcp_particles *q = mcp_arena_bytes(&a, sizeof *q);
         double *x = mcp_arena_doubles(&a, n * (size_t)s->nx), *z = mcp_arena_doubles(&a, n * (size_t)s->nx);
-        double *u = mcp_arena_doubles(&a, n * (size_t)s->nu), *applied = mcp_arena_doubles(&a, n * (size_t)s->nu);
+        double *u = mcp_arena_doubles(&a, n * (size_t)s->nu);
+        double *applied = mcp_arena_doubles(&a, n * (size_t)s->nu);
         double *c = mcp_arena_doubles(&a, (size_t)count);
         if (pass == 0) {
             mcp_status st = mcp_block_alloc(&block, a.used, err);

@@ -178,7 +178,10 @@ static double cheapest(drawing *d, double *x)
     double    best = INFINITY, part = 0.25;
     for (int k = 0; k < PROBES; k++) {
         double c = cost_at(d, d->probe + (size_t)k * (size_t)nx);
-        if (c < best) best = c, memcpy(x, d->probe + (size_t)k * (size_t)nx, (size_t)nx * sizeof *x);
+        if (c < best) {
+            best = c;
+            memcpy(x, d->probe + (size_t)k * (size_t)nx, (size_t)nx * sizeof *x);
+        }
     }
     for (int pass = 0; pass < 16; pass++, part *= 0.7) /* to 1e-3 */
         for (int i = 0; i < nx; i++)
@@ -289,7 +292,10 @@ static void draw_mlp(drawing *d, int node, double *base)
 {
     double f[FEATURES_MAX], middle[FEATURES_MAX], half[FEATURES_MAX];
     int    n = mcp_program_net_features(d->p, node);
-    for (int j = 0; j < n; j++) middle[j] = INFINITY, half[j] = -INFINITY;
+    for (int j = 0; j < n; j++) {
+        middle[j] = INFINITY;
+        half[j] = -INFINITY;
+    }
     for (int k = 0; k < PROBES; k++) {
         features(d, node, d->probe + (size_t)k * (size_t)d->s->nx, f);
         for (int j = 0; j < n; j++) {

@@ -76,10 +76,13 @@ static mcp_status map_state(mujoco_plant *p, int i, const mcp_named_expr *m, mcp
             return mcp_fail(err, MCP_ERR_TASK,
                             "%s:%d: plant.map: %s: joint \"%s\" is not a hinge or slide joint", file, line,
                             m->name, name);
-        if (!strcmp(part, "position")) p->from[i] = FROM_POSITION, p->address[i] = p->model->jnt_qposadr[j];
-        else if (!strcmp(part, "velocity"))
-            p->from[i] = FROM_VELOCITY, p->address[i] = p->model->jnt_dofadr[j];
-        else
+        if (!strcmp(part, "position")) {
+            p->from[i] = FROM_POSITION;
+            p->address[i] = p->model->jnt_qposadr[j];
+        } else if (!strcmp(part, "velocity")) {
+            p->from[i] = FROM_VELOCITY;
+            p->address[i] = p->model->jnt_dofadr[j];
+        } else
             return mcp_fail(err, MCP_ERR_TASK,
                             "%s:%d: plant.map: %s: expected \"joint %s position\" or \"joint %s velocity\"",
                             file, line, m->name, name, name);

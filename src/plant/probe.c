@@ -157,7 +157,10 @@ static void judge_time(probe *w, mcp_probe *out)
     for (int k = 0; k < n; k++) w->lane[k] = w->answered[k + 1] - w->asked[k + 1];
     spread(n, w->lane, &out->answer, &(double){0});
     for (int k = 0; k < n; k++) out->answer_most = fmax(out->answer_most, w->lane[k]);
-    if (out->paced) out->answer = t->timing.answer_mean, out->answer_most = t->timing.answer_max;
+    if (out->paced) {
+        out->answer = t->timing.answer_mean;
+        out->answer_most = t->timing.answer_max;
+    }
     const double *stamp = out->paced ? t->wall : t->t;
     for (int k = 0; k < n; k++) {
         w->lane[k] = stamp[k + 1] - stamp[k];

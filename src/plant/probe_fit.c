@@ -63,7 +63,8 @@ double mcp_noise_deviation(int n, const double *y, double *relative_error)
     for (int order = 2; order <= ORDERS; order++) {
         double next_error, next = deviation_by(order, n, y, &next_error);
         if (s <= next * (1.0 + 2.0 * next_error)) break;
-        s = next, error = next_error;
+        s = next;
+        error = next_error;
     }
     *relative_error = error;
     return s;
@@ -285,7 +286,8 @@ static mcp_status best_delay(fit_work *w, int j, double *score, mcp_probe_respon
     }
     double variance = residual[best] / (n > w->terms ? n - w->terms : 1) + tiny;
     *score = n * log(residual[best] + tiny) + w->terms * log(n);
-    out->gain = gain[best], out->delay = best;
+    out->gain = gain[best];
+    out->delay = best;
     out->gain_error = sqrt(variance * inverse[best]);
     out->found = n > w->terms && fabs(out->gain) > 5.0 * out->gain_error &&
                  !rival(residual, gain, delays, best, 1, 25.0 * variance);
@@ -316,8 +318,12 @@ mcp_status mcp_response_fit(mcp_probe_response *out, const mcp_response_data *d,
     size_t  p = (size_t)all, n = (size_t)w.rows, L = (size_t)d->length;
     double *mem = mcp_calloc(((size_t)order + 1) * L + n + p * n + p * p + 2 * p, sizeof *mem);
     if (!mem) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the responses of %d samples", w.rows);
-    w.basis = mem, w.target = w.basis + ((size_t)order + 1) * L, w.column = w.target + n;
-    w.gram = w.column + p * n, w.right = w.gram + p * p, w.unit = w.right + p;
+    w.basis = mem;
+    w.target = w.basis + ((size_t)order + 1) * L;
+    w.column = w.target + n;
+    w.gram = w.column + p * n;
+    w.right = w.gram + p * p;
+    w.unit = w.right + p;
     make_basis(&w);
     fill(&w, i, feedback);
 
@@ -330,7 +336,10 @@ mcp_status mcp_response_fit(mcp_probe_response *out, const mcp_response_data *d,
         mcp_probe_response r = *out;
         double             its;
         w.terms = terms[s];
-        if ((st = best_delay(&w, j, &its, &r, err)) == MCP_OK && its < score) score = its, *out = r;
+        if ((st = best_delay(&w, j, &its, &r, err)) == MCP_OK && its < score) {
+            score = its;
+            *out = r;
+        }
     }
     mcp_free(mem);
     return st;

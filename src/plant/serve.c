@@ -156,7 +156,10 @@ const char *mcp_server_answer(mcp_server *s, const char *line, int *over)
         s->length = 0;
         s->text[0] = 0;
         if (word[0] == 'h') hello(s, line);
-        else *over = 1, s->running = 0;
+        else {
+            *over = 1;
+            s->running = 0;
+        }
         return s->text;
     }
     unsigned long number = strtoul(line + used, &end, 10);

@@ -160,7 +160,10 @@ mcp_status mcp_figure_runs(mcp_panels *out, const mcp_run *r, const mcp_run_item
             snprintf(title, sizeof title, "%s, %d %s, %d succeed", mcp_state_label(r, k, label, sizeof label),
                      side[c].runs, c ? "runs on the plant" : "particles of the model", side[c].successes);
             mcp_plot_init(&p, 0, 0, title, "s", NULL);
-            if (low < high) p.y0 = low - 0.05 * (high - low), p.y1 = high + 0.05 * (high - low);
+            if (low < high) {
+                p.y0 = low - 0.05 * (high - low);
+                p.y1 = high + 0.05 * (high - low);
+            }
             draw_bundle(&p, &side[c], k);
             mcp_panel(out, &p, c, k);
         }
@@ -192,8 +195,10 @@ mcp_status mcp_figure_plane(mcp_panels *out, const mcp_run *r, const mcp_run_ite
         for (int k = 0; last && k < PLANE_RUNS; k++) {
             int t = b.samples - 1;
             while (t > 0 && isnan(row(&b, k, t)[at[0]])) t--;
-            end[k]  = row(&b, k, t)[at[0]], last[k] = row(&b, k, t)[at[1]];
-            start[k] = row(&b, k, 0)[at[0]], last[PLANE_RUNS + k] = row(&b, k, 0)[at[1]];
+            end[k]  = row(&b, k, t)[at[0]];
+            last[k] = row(&b, k, t)[at[1]];
+            start[k] = row(&b, k, 0)[at[0]];
+            last[PLANE_RUNS + k] = row(&b, k, 0)[at[1]];
         }
         snprintf(title, sizeof title, "%d runs on the plant, %d succeed", b.runs, b.successes);
         mcp_plot_init(&p, 0, 0, title, mcp_state_label(r, at[0], label[0], sizeof label[0]),

@@ -159,8 +159,14 @@ static void find_ranges(const mcp_plot *p, frame *f)
 {
     double x0 = NAN, x1 = NAN, y0 = NAN, y1 = NAN;
     for (int i = 0; i < p->n; i++) item_ranges(&p->item[i], &x0, &x1, &y0, &y1);
-    if (isnan(x0)) x0 = 0, x1 = 1;
-    if (isnan(y0)) y0 = 0, y1 = 1;
+    if (isnan(x0)) {
+        x0 = 0;
+        x1 = 1;
+    }
+    if (isnan(y0)) {
+        y0 = 0;
+        y1 = 1;
+    }
     if (p->log_y) {
         y0 = log10(fmax(y0, 1e-12));
         y1 = log10(fmax(y1, 1e-12));
@@ -170,7 +176,10 @@ static void find_ranges(const mcp_plot *p, frame *f)
     f->x1 = isnan(p->x1) ? x1 : p->x1;
     f->y0 = isnan(p->y0) ? y0 - pad : p->y0;
     f->y1 = isnan(p->y1) ? y1 + pad : p->y1;
-    if (!(f->x1 > f->x0)) f->x0 -= 0.5, f->x1 = f->x0 + 1;
+    if (!(f->x1 > f->x0)) {
+        f->x0 -= 0.5;
+        f->x1 = f->x0 + 1;
+    }
     if (!(f->y1 > f->y0)) f->y1 = f->y0 + 1;
     f->log_y = p->log_y;
 }

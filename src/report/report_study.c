@@ -88,8 +88,11 @@ static void chart_success(const material *m, mcp_plot *p)
             paper->weight = 1;
         }
     }
-    p->y0 = -3, p->y1 = 103, p->integers = 1;
-    p->x0 = 0.6, p->x1 = m->study->trials + 0.4;
+    p->y0 = -3;
+    p->y1 = 103;
+    p->integers = 1;
+    p->x0 = 0.6;
+    p->x1 = m->study->trials + 0.4;
 }
 
 static void chart_cost(const material *m, mcp_plot *p)

@@ -154,7 +154,9 @@ void mcp_study_cell_make(mcp_study_cell *c, const mcp_study_result *r, int varia
     double *v = mcp_calloc((size_t)r->rows * 4 + 4, sizeof *v), *cost = v, *metric, *model, *optimise;
     memset(c, 0, sizeof *c);
     if (!v) return;
-    metric = v + r->rows, model = metric + r->rows, optimise = model + r->rows;
+    metric = v + r->rows;
+    model = metric + r->rows;
+    optimise = model + r->rows;
     for (int i = 0; i < r->rows; i++) {
         const mcp_study_row *w = &r->row[i];
         if (w->variant != variant || w->trial != trial) continue;
@@ -198,7 +200,9 @@ void mcp_study_total_make(mcp_study_total *t, const mcp_study_result *r, int var
     double *first = mcp_calloc(4 * n, sizeof *first), *data, *robust, *robust_data;
     memset(t, 0, sizeof *t);
     if (!first) return;
-    data = first + n, robust = data + n, robust_data = robust + n;
+    data = first + n;
+    robust = data + n;
+    robust_data = robust + n;
     for (int i = 0; i < r->rows; i++) {
         const mcp_study_row *w = &r->row[i];
         if (w->variant != variant) continue;

@@ -37,7 +37,10 @@ const char *mcp_nearest(const char *s, const char *const *words, int count)
         size_t m = strlen(words[i]);
         int e = mcp_word_distance(s, n, words[i], m, most),
             score = 2 * e + (n != m); /* of equals, the one as long */
-        if (e <= most && score < least) least = score, best = words[i];
+        if (e <= most && score < least) {
+            least = score;
+            best = words[i];
+        }
     }
     return best;
 }

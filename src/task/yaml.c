@@ -193,9 +193,18 @@ static mcp_status event(builder *b, struct fy_event *e)
 {
     mcp_where        at     = where(b, fy_event_start_mark(e));
     struct fy_token *anchor = NULL, *tag = NULL;
-    if (e->type == FYET_SCALAR) anchor = e->scalar.anchor, tag = e->scalar.tag;
-    if (e->type == FYET_MAPPING_START) anchor = e->mapping_start.anchor, tag = e->mapping_start.tag;
-    if (e->type == FYET_SEQUENCE_START) anchor = e->sequence_start.anchor, tag = e->sequence_start.tag;
+    if (e->type == FYET_SCALAR) {
+        anchor = e->scalar.anchor;
+        tag = e->scalar.tag;
+    }
+    if (e->type == FYET_MAPPING_START) {
+        anchor = e->mapping_start.anchor;
+        tag = e->mapping_start.tag;
+    }
+    if (e->type == FYET_SEQUENCE_START) {
+        anchor = e->sequence_start.anchor;
+        tag = e->sequence_start.tag;
+    }
     if (anchor || e->type == FYET_ALIAS)
         return mcp_fail_at(
             b->err, at,
@@ -246,7 +255,10 @@ static mcp_status check_bytes(const builder *b)
         if ((c < ' ' && c != '\n' && c != '\t' && c != '\r') || c == 127)
             return mcp_fail_at(b->err, (mcp_where){b->file, line, column},
                                "found control character 0x%02x, expected text", c);
-        if (c == '\n') line++, column = 0;
+        if (c == '\n') {
+            line++;
+            column = 0;
+        }
         i += 1 + (size_t)tail;
     }
     return MCP_OK;

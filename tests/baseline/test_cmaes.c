@@ -106,11 +106,15 @@ CASE(evaluations_to_target_agree_with_another_implementation)
             mcp_cmaes_settings_default(&s);
             s.sigma = oracle[t].sigma;
             s.population = oracle[t].population;
-            s.separable = oracle[t].separable, s.active = !s.separable; /* as the other one */
+            s.separable = oracle[t].separable;
+            s.active = !s.separable; /* as the other one */
             s.seed = 1 + (uint64_t)seed;
             REQUIRE_OK(mcp_cmaes_create(&c, n, x0, &s, err));
             long used = run(c, oracle[t].f, n, NULL, 1e-9, 2000000);
-            if (used) good++, sum += (double)used;
+            if (used) {
+                good++;
+                sum += (double)used;
+            }
             mcp_cmaes_free(c);
         }
         printf("     %-10s n %2d%s: %6.0f evaluations, the other %6.0f; successes %2d of %d, the other %.0f "
@@ -157,7 +161,11 @@ CASE(evaluations_agree_with_published_runs)
             REQUIRE_OK(mcp_cmaes_create(&c, published[t].n, x0, &s, err));
             double used = (double)run(c, published[t].f, published[t].n, NULL, published[t].value, 200000);
             mcp_cmaes_free(c);
-            if (used > 0) good++, sum += used, square += used * used;
+            if (used > 0) {
+                good++;
+                sum += used;
+                square += used * used;
+            }
         }
         REQUIRE(good > 1);
         double mean = sum / good, std = sqrt(fmax(0, square / good - mean * mean));
@@ -221,7 +229,9 @@ CASE(same_seed_gives_the_same_candidates_and_another_seed_does_not)
     const double *xa = NULL, *xb = NULL, *xc = NULL;
     for (int g = 0; g < 20; g++) {
         double f[64];
-        xa = mcp_cmaes_ask(a), xb = mcp_cmaes_ask(b), xc = mcp_cmaes_ask(c);
+        xa = mcp_cmaes_ask(a);
+        xb = mcp_cmaes_ask(b);
+        xc = mcp_cmaes_ask(c);
         for (int k = 0; k < mcp_cmaes_population(a); k++) f[k] = sphere(6, xa + 6 * k);
         CHECK_OK(mcp_cmaes_tell(a, f, NULL, err));
         CHECK_OK(mcp_cmaes_tell(b, f, NULL, err));
@@ -229,7 +239,9 @@ CASE(same_seed_gives_the_same_candidates_and_another_seed_does_not)
     }
     CHECK(!memcmp(xa, xb, 6 * sizeof *xa));
     CHECK(memcmp(xa, xc, 6 * sizeof *xa));
-    mcp_cmaes_free(a), mcp_cmaes_free(b), mcp_cmaes_free(c);
+    mcp_cmaes_free(a);
+    mcp_cmaes_free(b);
+    mcp_cmaes_free(c);
 }
 
 /* A strategy that only ranks must take the same path on f and on any increasing function of f. */
@@ -240,13 +252,16 @@ CASE(only_ranks_matter)
         const double *x = mcp_cmaes_ask(a);
         double        f[64], h[64];
         mcp_cmaes_ask(b);
-        for (int k = 0; k < mcp_cmaes_population(a); k++)
-            f[k] = rosenbrock(5, x + 5 * k), h[k] = log1p(f[k]) - 7;
+        for (int k = 0; k < mcp_cmaes_population(a); k++) {
+            f[k] = rosenbrock(5, x + 5 * k);
+            h[k] = log1p(f[k]) - 7;
+        }
         CHECK_OK(mcp_cmaes_tell(a, f, NULL, err));
         CHECK_OK(mcp_cmaes_tell(b, h, NULL, err));
     }
     CHECK(!memcmp(mcp_cmaes_mean(a), mcp_cmaes_mean(b), 5 * sizeof(double)));
-    mcp_cmaes_free(a), mcp_cmaes_free(b);
+    mcp_cmaes_free(a);
+    mcp_cmaes_free(b);
 }
 
 CASE(a_candidate_that_is_not_a_number_counts_as_worst)

@@ -26,12 +26,16 @@ static void make(world *w, int angles, int nu, int velocities, mcp_pool *pool)
     int na = NX + 2 * angles, D = 0, f = 0, E = velocities ? 2 : NX;
     memset(w, 0, sizeof *w);
     gen = mcp_rand_make(9, 0, 0, MCP_RNG_OTHER);
-    w->angle[0] = 2, w->angle[1] = 0;
+    w->angle[0] = 2;
+    w->angle[1] = 0;
     for (int i = 0; i < na + nu; i++) {
         if (i == 2) continue; /* the angle itself is no feature */
         w->input_scale[D] = 0.5 + mcp_rand_uniform(&gen);
         w->input[D++] = i;
-        if (i < na) w->feature_scale[f] = 0.5 + mcp_rand_uniform(&gen), w->feature[f++] = i;
+        if (i < na) {
+            w->feature_scale[f] = 0.5 + mcp_rand_uniform(&gen);
+            w->feature[f++] = i;
+        }
     }
     for (int i = 0; i < NX; i++) {
         w->A[i * NX + i] = 1;
@@ -41,7 +45,10 @@ static void make(world *w, int angles, int nu, int velocities, mcp_pool *pool)
     }
     if (velocities) { /* p += h v + h/2 D1, v += D1; angle likewise */
         w->A[1] = w->A[2 * NX + 3] = 0.1;
-        w->Bm[0] = 0.05, w->Bm[2] = 1, w->Bm[2 * 2 + 1] = 0.05, w->Bm[3 * 2 + 1] = 1;
+        w->Bm[0] = 0.05;
+        w->Bm[2] = 1;
+        w->Bm[2 * 2 + 1] = 0.05;
+        w->Bm[3 * 2 + 1] = 1;
     } else
         for (int i = 0; i < NX; i++) w->Bm[i * NX + i] = 1;
     for (int k = 0; k < nu; k++) w->limit[k] = 2 - k;
@@ -54,7 +61,8 @@ static void make(world *w, int angles, int nu, int velocities, mcp_pool *pool)
     for (int e = 0; e < E; e++) {
         for (int i = 0; i < N; i++) Y[e * N + i] = 0.2 * sin(X[i * D + e] + X[i * D + D - 1]);
         for (int d = 0; d < D; d++) hyper[e * (D + 2) + d] = 0.4 + 0.3 * mcp_rand_uniform(&gen);
-        hyper[e * (D + 2) + D] = log(0.3), hyper[e * (D + 2) + D + 1] = log(0.02);
+        hyper[e * (D + 2) + D] = log(0.3);
+        hyper[e * (D + 2) + D + 1] = log(0.02);
     }
     w->p = (mcp_horizon_problem){.nx = NX,
                                  .nu = nu,

@@ -33,7 +33,10 @@ static void observe(const char *observer, double *position, double *velocity)
     double      y[SAMPLES][2], out[SAMPLES][5];
     make(&f, &p);
     if (!f.system) return;
-    for (int t = 0; t < SAMPLES; t++) y[t][0] = signal_(t), y[t][1] = -signal_(t);
+    for (int t = 0; t < SAMPLES; t++) {
+        y[t][0] = signal_(t);
+        y[t][1] = -signal_(t);
+    }
     play(f.system->controller, f.theta, y[0], out[0]);
     for (int t = 0; t < SAMPLES; t++) {
         position[t] = out[t][1];
@@ -166,7 +169,10 @@ CASE(commands_keep_to_limit_and_slew)
     double      y[SAMPLES][2], out[SAMPLES][5], last = 0.0;
     make(&f, &p);
     if (!f.system) return;
-    for (int t = 0; t < SAMPLES; t++) y[t][0] = t < 30 ? 1.0 : -0.001, y[t][1] = 0.0;
+    for (int t = 0; t < SAMPLES; t++) {
+        y[t][0] = t < 30 ? 1.0 : -0.001;
+        y[t][1] = 0.0;
+    }
     play(f.system->controller, f.theta, y[0], out[0]);
     for (int t = 0; t < SAMPLES; t++) {
         CHECK(fabs(out[t][0]) <= 3.0 && fabs(out[t][0] - last) <= 4.0 * 0.05 + 1e-12);

@@ -21,7 +21,11 @@ static int learn_once(void)
     if (system("rm -rf controller-run")) return 0;
     if (mcp_task_load(&task, TEST_SOURCE_DIR "/tasks/pendulum.yaml", set, 4, &err) != MCP_OK) return 0;
     mcp_learn_settings_default(&s);
-    s.folder = folder, s.seed = 3, s.threads = 1, s.overrides = set, s.override_count = 4;
+    s.folder = folder;
+    s.seed = 3;
+    s.threads = 1;
+    s.overrides = set;
+    s.override_count = 4;
     mcp_status st = mcp_learner_create(&l, task, &s, &err);
     while (st == MCP_OK && mcp_learner_trials(l) < 1) st = mcp_learner_trial(l, &info, &err);
     if (l) mcp_learner_close(l, "finished", NULL);

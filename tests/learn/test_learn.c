@@ -280,7 +280,11 @@ CASE(coverage_counts_by_state_and_quarter)
     mcp_forecast *f;
     double        states[16], by_state[2 * MCP_WINDOWS], all;
     REQUIRE_OK(mcp_forecast_alloc(&f, 8, 2, 0, err));
-    for (int i = 0; i < 16; i++) f->low[i] = -1.0, f->high[i] = 1.0, states[i] = 0.0;
+    for (int i = 0; i < 16; i++) {
+        f->low[i] = -1.0;
+        f->high[i] = 1.0;
+        states[i] = 0.0;
+    }
     states[0] = 2.0;              /* first quarter, first state: one of two outside  */
     states[14] = -2.0;            /* last quarter, first state                       */
     states[15] = NAN;             /* last quarter, second state: one of one inside   */

@@ -64,8 +64,10 @@ CASE(inverse_and_solves_undo_the_matrix)
         for (int r = 0; r < 2; r++)
             for (int i = 0; i < n; i++) {
                 double ax = 0, ly = 0;
-                for (int k = 0; k < n; k++)
-                    ax += A[i * LD + k] * b[r * n + k], ly += L[i * LD + k] * y[r * n + k];
+                for (int k = 0; k < n; k++) {
+                    ax += A[i * LD + k] * b[r * n + k];
+                    ly += L[i * LD + k] * y[r * n + k];
+                }
                 CHECK_CLOSE(ax, cos(r * n + i), 0, 1e-11);
                 CHECK_CLOSE(ly, cos(r * n + i), 0, 1e-11);
             }

@@ -109,7 +109,10 @@ CASE(uniforms_fill_the_open_unit_interval)
     double m[4], lo = 1, hi = 0;
     mcp_rng_uniforms(&stream, 1, 0, 0, MANY, many);
     moments(many, MANY, m);
-    for (int i = 0; i < MANY; i++) lo = fmin(lo, many[i]), hi = fmax(hi, many[i]);
+    for (int i = 0; i < MANY; i++) {
+        lo = fmin(lo, many[i]);
+        hi = fmax(hi, many[i]);
+    }
     CHECK(lo > 0 && lo < 2e-4 && hi < 1 && hi > 1 - 2e-4);
     CHECK_CLOSE(m[0], 1.0 / 2, 0, 4 * sqrt(1.0 / 12 / MANY));
     CHECK_CLOSE(m[1], 1.0 / 3, 0, 4 * sqrt(4.0 / 45 / MANY));
@@ -125,7 +128,10 @@ static double correlation(const double *a, const double *b, int n)
 CASE(streams_that_differ_in_one_field_are_independent)
 {
     mcp_stream s[5] = {stream, stream, stream, stream, stream};
-    s[1].seed++, s[2].trial++, s[3].step++, s[4].purpose++;
+    s[1].seed++;
+    s[2].trial++;
+    s[3].step++;
+    s[4].purpose++;
     mcp_rng_normals(&stream, 0, 0, 0, MANY, many);
     for (int i = 1; i < 5; i++) {
         mcp_rng_normals(&s[i], 0, 0, 0, MANY, other);

@@ -40,8 +40,10 @@ static void cp_data(uint64_t seed, int n, double noise, double *X, double *y0, d
     for (int first = 0; first < n; first += CP_TRIAL) {
         double x[4], phase[4], rate[4], gain = 0.6 + 0.8 * mcp_rand_uniform(&r);
         for (int i = 0; i < 4; i++) x[i] = 0.05 * mcp_rand_normal(&r);
-        for (int i = 0; i < 4; i++)
-            phase[i] = 6.28 * mcp_rand_uniform(&r), rate[i] = 1.0 + 11.0 * mcp_rand_uniform(&r);
+        for (int i = 0; i < 4; i++) {
+            phase[i] = 6.28 * mcp_rand_uniform(&r);
+            rate[i] = 1.0 + 11.0 * mcp_rand_uniform(&r);
+        }
         for (int t = 0; t < CP_TRIAL && first + t < n; t++) {
             double *f = X + (first + t) * CP_FEATURES, u = 0.0, before[4] = {x[0], x[1], x[2], x[3]};
             for (int i = 0; i < 4; i++) u += (first == 0 ? 1.2 : 0.5) * sin(rate[i] * t / 30.0 + phase[i]);
@@ -51,7 +53,12 @@ static void cp_data(uint64_t seed, int n, double noise, double *X, double *y0, d
                      1.0 * x[1];
             }
             u    = 10.0 * tanh(u / 10.0);
-            f[0] = x[0], f[1] = x[1], f[2] = x[3], f[3] = sin(x[2]), f[4] = cos(x[2]), f[5] = u;
+            f[0] = x[0];
+            f[1] = x[1];
+            f[2] = x[3];
+            f[3] = sin(x[2]);
+            f[4] = cos(x[2]);
+            f[5] = u;
             cp_advance(x, u);
             y0[first + t] = x[1] - before[1] + noise * mcp_rand_normal(&r);
             y1[first + t] = x[3] - before[3] + noise * mcp_rand_normal(&r);

@@ -199,7 +199,10 @@ CASE(same_numbers_on_one_and_three_threads)
     mcp_error e;
     CHECK(mcp_gp_train_all(a, 3, s, NULL, 2, &e) == MCP_ERR_ARG);
     CHECK_HAS(e.text, "restarts");
-    for (int i = 0; i < 3; i++) mcp_gp_free(a[i]), mcp_gp_free(b[i]);
+    for (int i = 0; i < 3; i++) {
+        mcp_gp_free(a[i]);
+        mcp_gp_free(b[i]);
+    }
     mcp_kernel_free(k);
 }
 
@@ -365,7 +368,11 @@ static mcp_status whole_life(mcp_error *err)
                            u = {.type = MCP_POSTERIOR_SUBSET, .points_max = 9};
     mcp_status             st;
     make_data(13, N, 0.1, X, y);
-    for (int i = 0; i < 2; i++) mcp_gp_settings_default(&t[i]), t[i].restarts = 0, t[i].evaluations_max = 3;
+    for (int i = 0; i < 2; i++) {
+        mcp_gp_settings_default(&t[i]);
+        t[i].restarts = 0;
+        t[i].evaluations_max = 3;
+    }
     if ((st = mcp_kernel_parse(&a, "se*rq + mp(2)", D, D, err)) != MCP_OK) goto done;
     if ((st = mcp_kernel_parse(&b, "linear(0)", D, D, err)) != MCP_OK) goto done;
     if ((st = mcp_kernel_sum(&k, a, b, err)) != MCP_OK) goto done;

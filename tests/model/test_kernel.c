@@ -152,8 +152,14 @@ static double user_gradient(void *user, const double *p, const double *x, const 
                             double *dx, double *dp)
 {
     double c = *(double *)user;
-    if (dx) dx[1] += scale * c * exp(p[0]) * z[1], dx[0] += scale * exp(p[1]) * z[0];
-    if (dp) dp[0] += scale * c * exp(p[0]) * (1 + x[1] * z[1]), dp[1] += scale * exp(p[1]) * x[0] * z[0];
+    if (dx) {
+        dx[1] += scale * c * exp(p[0]) * z[1];
+        dx[0] += scale * exp(p[1]) * z[0];
+    }
+    if (dp) {
+        dp[0] += scale * c * exp(p[0]) * (1 + x[1] * z[1]);
+        dp[1] += scale * exp(p[1]) * x[0] * z[0];
+    }
     return user_value(user, p, x, z);
 }
 
@@ -269,7 +275,10 @@ CASE(many_features_and_far_points_stay_right)
     mcp_kernel_batch    *c;
     REQUIRE_OK(mcp_kernel_parse(&k, "se + linear", M, M, err));
     double p[2 * M + 1] = {0}, Z[2 * M] = {0};
-    for (int d = 0; d < M; d++) Z[d] = 0.1 * d, Z[M + d] = 100.0;
+    for (int d = 0; d < M; d++) {
+        Z[d] = 0.1 * d;
+        Z[M + d] = 100.0;
+    }
     REQUIRE_OK(mcp_kernel_batch_create(&c, k, mcp_isa_level(), 2, Z, err));
     mcp_kernel_batch_set(c, p);
     void *block;

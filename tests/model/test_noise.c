@@ -73,8 +73,12 @@ static void reference(const mcp_gp *gp, const mcp_kernel *k, const double *X, co
     CHECK_OK(mcp_cholesky(N, A, N, err));
     for (int i = 0; i < N; i++) a[i] = b[i] = mcp_kernel_value(k, mcp_gp_hyper(gp), X + i * D, at);
     mcp_cholesky_solve(N, A, N, 1, b);
-    *mean = 0, *var = mcp_gp_prior_var(gp, at);
-    for (int i = 0; i < N; i++) *mean += b[i] * y[i], *var -= a[i] * b[i];
+    *mean = 0;
+    *var = mcp_gp_prior_var(gp, at);
+    for (int i = 0; i < N; i++) {
+        *mean += b[i] * y[i];
+        *var -= a[i] * b[i];
+    }
 }
 
 CASE(posteriors_are_that_of_the_dense_matrix)
@@ -150,7 +154,10 @@ CASE(an_impossible_correlation_is_refused_and_leaves_white_noise)
     make(&gp, &k, lag, X, y);
     REQUIRE_OK(mcp_gp_noise_shape(gp, 0, NULL, err));
     REQUIRE_OK(mcp_gp_nlml(gp, &white, NULL, err));
-    for (int i = 0; i < N; i++) lag[i * (BAND + 1) + 1] = 0.9, lag[i * (BAND + 1) + 2] = -0.9;
+    for (int i = 0; i < N; i++) {
+        lag[i * (BAND + 1) + 1] = 0.9;
+        lag[i * (BAND + 1) + 2] = -0.9;
+    }
     CHECK(mcp_gp_noise_shape(gp, BAND, lag, &e) == MCP_ERR_NUMERIC && strstr(e.text, "positive definite"));
     REQUIRE_OK(mcp_gp_nlml(gp, &again, NULL, err));
     CHECK(white == again);

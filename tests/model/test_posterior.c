@@ -67,7 +67,9 @@ static int batch_make(batch *b, mcp_posterior *p, int features, int n, int ld)
     size_t    l = (size_t)ld;
     mcp_error e;
     memset(b, 0, sizeof *b);
-    b->p = p, b->n = n, b->ld = ld;
+    b->p = p;
+    b->n = n;
+    b->ld = ld;
     if (mcp_block_alloc(&b->block, ((size_t)(2 * features) * l + 4 * l + mcp_posterior_tape(p, ld)) * 8,
                         &e) != MCP_OK)
         return 0;
@@ -103,7 +105,10 @@ static void textbook(const problem *q, const double *x, double *mean, double *va
     mcp_cholesky_solve(n, A, n, 1, s);
     *mean = 0.0;
     *var  = mcp_kernel_value(q->k, h, x, x);
-    for (int i = 0; i < n; i++) *mean += s[i] * q->y[i], *var -= s[i] * k[i];
+    for (int i = 0; i < n; i++) {
+        *mean += s[i] * q->y[i];
+        *var -= s[i] * k[i];
+    }
     free(A), free(k), free(s);
 }
 
@@ -269,8 +274,14 @@ CASE(a_lane_does_not_depend_on_its_batch)
             fill(&r, D * 8, 1.0, a.F);
             fill(&r, D * 40, 1.0, b.F);
             for (int d = 0; d < D; d++) b.F[d * 40 + 17] = a.F[d * 8 + 3];
-            for (int j = 0; j < 8; j++) a.mean_bar[j] = 0.7, a.var_bar[j] = -0.3;
-            for (int j = 0; j < 24; j++) b.mean_bar[j] = 0.7, b.var_bar[j] = -0.3;
+            for (int j = 0; j < 8; j++) {
+                a.mean_bar[j] = 0.7;
+                a.var_bar[j] = -0.3;
+            }
+            for (int j = 0; j < 24; j++) {
+                b.mean_bar[j] = 0.7;
+                b.var_bar[j] = -0.3;
+            }
             run(&a);
             run(&b);
             mcp_posterior_backward(p, 8, 8, a.F, a.mean_bar, a.var_bar, a.tape, a.F_bar);
@@ -334,7 +345,10 @@ CASE(sparse_with_all_points_is_exact)
             CHECK_CLOSE(b[0].mean[j], b[1].mean[j], 1e-9, 1e-10);
             CHECK_CLOSE(b[0].var[j], b[1].var[j], 1e-9, 1e-10);
         }
-        for (int w = 0; w < 2; w++) mcp_block_free(b[w].block), mcp_posterior_free(p[w]);
+        for (int w = 0; w < 2; w++) {
+            mcp_block_free(b[w].block);
+            mcp_posterior_free(p[w]);
+        }
         drop(&q);
     }
 }
@@ -404,7 +418,10 @@ CASE(sparse_posterior_keeps_its_promise_on_cart_pole_data)
         CHECK(info[1].residual <= 0.01);
         CHECK(worst_mean <= 0.01);
         CHECK(worst_std <= 0.01);
-        for (int w = 0; w < 2; w++) mcp_block_free(b[w].block), mcp_posterior_free(p[w]);
+        for (int w = 0; w < 2; w++) {
+            mcp_block_free(b[w].block);
+            mcp_posterior_free(p[w]);
+        }
         mcp_gp_free(gp);
     }
     mcp_kernel_free(k);

@@ -52,8 +52,10 @@ CASE(inputs_depend_on_seed_and_trial_and_on_nothing_else)
 static double power(const double *u, double f)
 {
     double re = 0.0, im = 0.0;
-    for (int k = 0; k < T; k++)
-        re += u[k] * cos(6.283185307179586 * f * k / 50), im += u[k] * sin(6.283185307179586 * f * k / 50);
+    for (int k = 0; k < T; k++) {
+        re += u[k] * cos(6.283185307179586 * f * k / 50);
+        im += u[k] * sin(6.283185307179586 * f * k / 50);
+    }
     return (re * re + im * im) / (T * T);
 }
 
@@ -83,7 +85,10 @@ static double drift(const char *explore)
     for (uint32_t trial = 0; task && trial < 40; trial++) {
         double q = 0.0, v = 0.0;
         inputs(task, 5, trial, u);
-        for (int k = 0; k < T; k++) q += 0.02 * v, v += 0.02 * u[k];
+        for (int k = 0; k < T; k++) {
+            q += 0.02 * v;
+            v += 0.02 * u[k];
+        }
         sum += q * q / 40;
     }
     mcp_task_free(task);
@@ -181,7 +186,10 @@ CASE(starts_have_the_mean_and_deviation_of_the_task)
     int    n = 4000;
     for (int i = 0; i < n; i++) {
         mcp_start_draw(task, &task->start, 7, 0, (uint32_t)i, x);
-        for (int d = 0; d < 2; d++) sum[d] += x[d], sum2[d] += x[d] * x[d];
+        for (int d = 0; d < 2; d++) {
+            sum[d] += x[d];
+            sum2[d] += x[d] * x[d];
+        }
     }
     CHECK_CLOSE(sum[0] / n, 1.0, 0.03, 0);
     CHECK_CLOSE(sum[1] / n, -2.0, 0.01, 0);

@@ -186,7 +186,10 @@ static mcp_status toy_sample(toy *t, mcp_sample *s, mcp_error *err)
     s->time        = 0.02 * t->k;
     s->measured[0] = t->nan_at && t->k >= t->nan_at ? NAN : 0.1 * t->k;
     if (t->wrapped) s->measured[0] = remainder(0.1 * t->k, 6.283185307179586);
-    if (t->end_at && t->k >= t->end_at) s->ended = 1, snprintf(s->reason, sizeof s->reason, "hit the rail");
+    if (t->end_at && t->k >= t->end_at) {
+        s->ended = 1;
+        snprintf(s->reason, sizeof s->reason, "hit the rail");
+    }
     t->k++;
     return MCP_OK;
 }
@@ -345,7 +348,10 @@ CASE(score_sums_the_cost_and_tests_the_last_seconds)
     CHECK_OK(explore(&r, 0, 0, err));
     mcp_trial_score(r.system, r.trial, r.trial->truth, &s);
     double cost = 0.0, metric = 0.0;
-    for (int k = 0; k <= 100; k++) cost += 1 - exp(-(1 - 0.02 * k) * (1 - 0.02 * k)), metric += 1 - 0.02 * k;
+    for (int k = 0; k <= 100; k++) {
+        cost += 1 - exp(-(1 - 0.02 * k) * (1 - 0.02 * k));
+        metric += 1 - 0.02 * k;
+    }
     CHECK_CLOSE(s.cost, cost, 1e-9, 0);
     CHECK_CLOSE(s.metric, metric, 1e-9, 1e-9);
     CHECK(s.success && !s.limit); /* q reaches 0 after exactly 1 s */

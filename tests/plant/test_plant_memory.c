@@ -100,7 +100,10 @@ static int run_with(const char *mode, int k)
 static void every_allocation(const char *mode)
 {
     int low = 1, high = 2; /* the first allocation (after our own) that is the plant's or the estimator's */
-    while (high < 1 << 20 && run_with(mode, high) == FAILED_BEFORE) low = high, high *= 2;
+    while (high < 1 << 20 && run_with(mode, high) == FAILED_BEFORE) {
+        low = high;
+        high *= 2;
+    }
     while (high - low > 1) {
         int middle = (low + high) / 2;
         if (run_with(mode, middle) == FAILED_BEFORE) low = middle;

@@ -108,7 +108,10 @@ static int fake(const char *mode)
             else if (!strcmp(mode, "banner")) printf("Welcome to the rig!\n");
             else printf("hello 1 rate=50 inputs=u measured=q:m\n");
         }
-        if (!strncmp(line, "reset", 5)) printf("data %lu 0 1\n", seq), k = 0;
+        if (!strncmp(line, "reset", 5)) {
+            printf("data %lu 0 1\n", seq);
+            k = 0;
+        }
         if (!strncmp(line, "step", 4)) {
             if (++k == 5) fault(mode, seq, 0.02 * k);
             else printf("data %lu %.17g 1\n", seq, 0.02 * k);

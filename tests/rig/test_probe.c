@@ -50,8 +50,10 @@ CASE(resolution_is_found_and_not_invented)
         REQUIRE_OK(mcp_resolution(&step, N, y, err));
         CHECK_CLOSE(step, steps[s], 1e-6, 0);
     }
-    for (int k = 0; k < N; k++)
-        y[k] = floor((0.3 + 0.02 * e[k]) / steps[3] + 0.5) * steps[3], y[k] = round(y[k] * 1e4) / 1e4;
+    for (int k = 0; k < N; k++) {
+        y[k] = floor((0.3 + 0.02 * e[k]) / steps[3] + 0.5) * steps[3];
+        y[k] = round(y[k] * 1e4) / 1e4;
+    }
     REQUIRE_OK(mcp_resolution(&step, N, y, err)); /* an encoder printed with four digits */
     CHECK_CLOSE(step, steps[3], 0.02, 0);
     for (int k = 0; k < N; k++) y[k] = 1.25;

@@ -44,7 +44,10 @@ static void compare(const char *what, const fixture *f, mcp_rollout *r, const op
         double down = J_of(r, f, o, theta, NULL, &err);
         theta[i] = keep;
         double e = fabs((up - down) / (2.0 * h) - g[i]);
-        if (!(e <= worst)) worst = e, at = i;
+        if (!(e <= worst)) {
+            worst = e;
+            at = i;
+        }
     }
     if (!(largest > 1e-5))
         FAIL_("%s: the gradient is nothing (largest %g): this shows nothing", what, largest);

@@ -67,7 +67,10 @@ static void check_balance(const char *file, energy_fn *energy, power_fn *power, 
         int    nx = p.task->nx;
         for (int i = 0; i <= nx; i++) in[i] = range[i] * (2.0 * rand() / RAND_MAX - 1.0);
         mcp_program_step(p.slope, &none, 1, in, &none, dx, p.work);
-        for (int i = 0; i < nx; i++) up[i] = in[i] + h * dx[i], down[i] = in[i] - h * dx[i];
+        for (int i = 0; i < nx; i++) {
+            up[i] = in[i] + h * dx[i];
+            down[i] = in[i] - h * dx[i];
+        }
         CHECK_CLOSE((energy(up) - energy(down)) / (2.0 * h), power(in, in[nx]), 1e-6, 1e-8);
     }
     close_plant(&p);

@@ -97,7 +97,8 @@ static void evaluate(void *context, int k, int worker)
 
 static void evaluate_all(search *q, int count, const double *X, double *out)
 {
-    q->X = X, q->out = out;
+    q->X = X;
+    q->out = out;
     mcp_pool_run(q->in->pool, count, evaluate, q);
 }
 
@@ -118,7 +119,8 @@ static void evaluate_set(void *context, int k, int worker)
 static double judge(search *q, const double *theta)
 {
     double J[JUDGE_SETS] = {0}, sum = 0;
-    q->X = theta, q->out = J;
+    q->X = theta;
+    q->out = J;
     mcp_pool_run(q->in->pool, JUDGE_SETS, evaluate_set, q);
     for (int k = 0; k < JUDGE_SETS; k++) sum += J[k];
     return sum / JUDGE_SETS;
@@ -154,8 +156,10 @@ static mcp_status find_scale(search *q, mcp_error *err)
         }
     }
     double typical = 0;
-    for (int i = 0; st == MCP_OK && i < q->n; i++)
-        q->scale[i] = sqrt(q->scale[i] / (DRAWS - 1)), typical = fmax(typical, q->scale[i]);
+    for (int i = 0; st == MCP_OK && i < q->n; i++) {
+        q->scale[i] = sqrt(q->scale[i] / (DRAWS - 1));
+        typical = fmax(typical, q->scale[i]);
+    }
     /* what every fresh policy has alike (log length-scales, scalar parameters) may still move by a few tenths
      */
     for (int i = 0; st == MCP_OK && i < q->n; i++)
@@ -250,7 +254,10 @@ static mcp_status pick_start(search *q, uint32_t k, mcp_error *err)
     if (st == MCP_OK) {
         evaluate_all(q, PICKS, X, f);
         for (int i = 0; i < PICKS; i++)
-            if (f[i] < low) low = f[i], best = i;
+            if (f[i] < low) {
+                low = f[i];
+                best = i;
+            }
         memcpy(q->start, X + n * (size_t)best, n * sizeof *X);
     }
     mcp_free(X);

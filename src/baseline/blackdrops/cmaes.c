@@ -86,8 +86,13 @@ static void set_weights(mcp_cmaes *c)
     for (int i = 0; i < l; i++) {
         double w = log(0.5 * (l + 1)) - log(i + 1.0);
         c->w[i] = w;
-        if (i < c->mu) sp += w, sp2 += w * w;
-        else sn += w, sn2 += w * w;
+        if (i < c->mu) {
+            sp += w;
+            sp2 += w * w;
+        } else {
+            sn += w;
+            sn2 += w * w;
+        }
     }
     c->mueff = sp * sp / sp2;
     double mueff_minus = sn2 > 0 ? sn * sn / sn2 : 0;
@@ -160,8 +165,10 @@ mcp_status mcp_cmaes_create(mcp_cmaes **out, int n, const double *x0, const mcp_
     c->start = v + 3 * (size_t)n;
     c->best_f = INFINITY;
     memcpy(c->best, x0, (size_t)n * sizeof *x0);
-    for (int i = 0; i < n; i++)
-        c->scale[i] = s->scale ? s->scale[i] : 1.0, c->start[i] = s->sigma * c->scale[i];
+    for (int i = 0; i < n; i++) {
+        c->scale[i] = s->scale ? s->scale[i] : 1.0;
+        c->start[i] = s->sigma * c->scale[i];
+    }
     c->set.scale = NULL;
     c->lambda = s->population > 0 ? s->population : 4 + (int)floor(3 * log(n));
     if (c->lambda < 4) c->lambda = 4;
@@ -359,7 +366,10 @@ static mcp_status update_eigen(mcp_cmaes *c, mcp_error *err)
 static double range(const double *v, int n)
 {
     double lo = v[0], hi = v[0];
-    for (int i = 1; i < n; i++) lo = fmin(lo, v[i]), hi = fmax(hi, v[i]);
+    for (int i = 1; i < n; i++) {
+        lo = fmin(lo, v[i]);
+        hi = fmax(hi, v[i]);
+    }
     return hi - lo;
 }
 
@@ -387,8 +397,10 @@ static void check_stop(mcp_cmaes *c, const double *f)
         double old = 0, now = 0, old_m = 0, now_m = 0;
         int    part = HISTORY * 3 / 10;
         for (int i = 0; i < part; i++) {
-            old += c->history[i], now += c->history[HISTORY - 1 - i];
-            old_m += c->median[i], now_m += c->median[HISTORY - 1 - i];
+            old += c->history[i];
+            now += c->history[HISTORY - 1 - i];
+            old_m += c->median[i];
+            now_m += c->median[HISTORY - 1 - i];
         }
         if (now >= old && now_m >= old_m) c->stop = MCP_CMAES_STAGNATION;
     }

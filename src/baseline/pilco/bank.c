@@ -141,8 +141,14 @@ static void pair_task(const job *t, int k, int a, int b2)
     memset(c, 0, (size_t)lb * sizeof *c);
     mcp_bank_rows_args args = {
         .n = oa->n, .ld = lb, .D = D, .A = A, .B = B, .g = g, .w = v, .r = r, .c = c, .Y = Y, .P = P};
-    if (a == b2) args.weight = oa->W, args.stride = lb, args.upper = 1;
-    else args.weight = ob->beta, args.factor = oa->beta;
+    if (a == b2) {
+        args.weight = oa->W;
+        args.stride = lb;
+        args.upper = 1;
+    } else {
+        args.weight = ob->beta;
+        args.factor = oa->beta;
+    }
     b->rows(&args);
 
     /* its sums: Z = sum P z z^T/2, z = sum P z */

@@ -84,21 +84,31 @@ ALWAYS void two_products(const mcp_bank_rows_args *a, int D, int from, const dou
         mcp_v         u0 = {0}, u1 = {0}, v0 = {0}, v1 = {0}, w0 = {0}, w1 = {0};
         for (int j = from; j < ld; j += MCP_W) {
             mcp_v x0 = mcp_v_load(p0 + j), x1 = mcp_v_load(p1 + j), c = mcp_v_load(u + j);
-            u0 += x0 * c, u1 += x1 * c;
+            u0 += x0 * c;
+            u1 += x1 * c;
             c = mcp_v_load(v + j);
-            v0 += x0 * c, v1 += x1 * c;
+            v0 += x0 * c;
+            v1 += x1 * c;
             c = mcp_v_load(w + j);
-            w0 += x0 * c, w1 += x1 * c;
+            w0 += x0 * c;
+            w1 += x1 * c;
         }
-        Y0[d] = total(u0), Y0[d + 1] = total(v0), Y0[d + 2] = total(w0);
-        Y1[d] = total(u1), Y1[d + 1] = total(v1), Y1[d + 2] = total(w1);
+        Y0[d] = total(u0);
+        Y0[d + 1] = total(v0);
+        Y0[d + 2] = total(w0);
+        Y1[d] = total(u1);
+        Y1[d + 1] = total(v1);
+        Y1[d + 2] = total(w1);
     }
     for (; d < D; d++) {
         const double *w = a->w + d * ld;
         mcp_v         y0 = {0}, y1 = {0};
-        for (int j = from; j < ld; j += MCP_W)
-            y0 += mcp_v_load(p0 + j) * mcp_v_load(w + j), y1 += mcp_v_load(p1 + j) * mcp_v_load(w + j);
-        Y0[d] = total(y0), Y1[d] = total(y1);
+        for (int j = from; j < ld; j += MCP_W) {
+            y0 += mcp_v_load(p0 + j) * mcp_v_load(w + j);
+            y1 += mcp_v_load(p1 + j) * mcp_v_load(w + j);
+        }
+        Y0[d] = total(y0);
+        Y1[d] = total(y1);
     }
 }
 

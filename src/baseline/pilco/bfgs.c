@@ -56,11 +56,21 @@ static double line_search(search *q, double a, int most)
         look(q, a);
         int armijo = q->try_f <= q->f + sufficient * a * q->slope;
         if (armijo && fabs(q->try_slope) <= -curvature * q->slope) return a;
-        if (!armijo || q->try_f >= flo) hi = a, fhi = q->try_f, shi = q->try_slope, bracket = 1;
-        else {
-            if (bracket ? q->try_slope * (hi - lo) >= 0 : q->try_slope >= 0)
-                hi = lo, fhi = flo, shi = slo, bracket = 1;
-            lo = a, flo = q->try_f, slo = q->try_slope;
+        if (!armijo || q->try_f >= flo) {
+            hi = a;
+            fhi = q->try_f;
+            shi = q->try_slope;
+            bracket = 1;
+        } else {
+            if (bracket ? q->try_slope * (hi - lo) >= 0 : q->try_slope >= 0) {
+                hi = lo;
+                fhi = flo;
+                shi = slo;
+                bracket = 1;
+            }
+            lo = a;
+            flo = q->try_f;
+            slo = q->try_slope;
         }
         if (bracket) a = cubic(lo, flo, slo, hi, fhi, shi);
         else a *= 3;
@@ -83,11 +93,15 @@ static void update(search *q, double a, int first)
     int     n = q->n;
     double *y = q->y, *Hy = q->Hy, sy, yy, yHy = 0;
     for (int i = 0; i < n; i++) y[i] = q->try_g[i] - q->g[i];
-    sy = a * dot(n, q->d, y), yy = dot(n, y, y);
+    sy = a * dot(n, q->d, y);
+    yy = dot(n, y, y);
     if (!(sy > 1e-14 * sqrt(yy) * a * sqrt(dot(n, q->d, q->d)))) return;
     if (first)
         for (int i = 0; i < n; i++) q->H[i * n + i] = sy / yy;
-    for (int i = 0; i < n; i++) Hy[i] = dot(n, q->H + i * n, y), yHy += y[i] * Hy[i];
+    for (int i = 0; i < n; i++) {
+        Hy[i] = dot(n, q->H + i * n, y);
+        yHy += y[i] * Hy[i];
+    }
     double r = 1 / sy, c = r * (1 + r * yHy);
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n; j++) {
@@ -133,14 +147,18 @@ mcp_status mcp_bfgs(int n, double *x, mcp_bfgs_value *value, mcp_bfgs_step *step
         q.slope = dot(n, q.d, q.g);
         if (q.slope >= 0) {
             if (fresh) break;
-            reset(&q), fresh = 1;
+            reset(&q);
+            fresh = 1;
             continue;
         }
         double norm = sqrt(dot(n, q.g, q.g)),
                a = line_search(&q, fresh ? fmin(1, 1 / norm) : 1, s->evaluations_max);
         if (a == 0) {
             info->converged = fresh; /* steepest descent gains nothing either */
-            if (!fresh) reset(&q), fresh = 1;
+            if (!fresh) {
+                reset(&q);
+                fresh = 1;
+            }
             info->searches++;
             history[info->searches] = q.f;
             info->stopped = step && step(context, info->searches, q.f, norm, 0);

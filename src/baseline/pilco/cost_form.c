@@ -69,7 +69,10 @@ static int gather(fit *f, int rows)
         }
         double c = f->probe(f->context, f->x);
         if (!isfinite(c)) continue;
-        if (c < low) low = c, memcpy(f->best, f->x, (size_t)f->nx * sizeof *f->x);
+        if (c < low) {
+            low = c;
+            memcpy(f->best, f->x, (size_t)f->nx * sizeof *f->x);
+        }
         if (!(1 - c > 1e-3) || c > 1) continue;
         augmented(f, f->x, f->a);
         monomials(f, f->a, f->R + have * f->cols);
@@ -125,8 +128,10 @@ static double unpack(fit *f)
     memset(f->W, 0, (size_t)(f->na * f->na) * sizeof *f->W);
     for (int i = 0; i < f->na; i++)
         for (int j = 0; j <= i; j++)
-            if (!dropped(f, i, j))
-                f->W[i * f->na + j] = f->W[j * f->na + i] = (i == j ? 1 : 0.5) * f->coef[k], k++;
+            if (!dropped(f, i, j)) {
+                f->W[i * f->na + j] = f->W[j * f->na + i] = (i == j ? 1 : 0.5) * f->coef[k];
+                k++;
+            }
     return top;
 }
 
@@ -163,12 +168,26 @@ static void best_t(fit *f, double *t, double top)
     for (int sweep = 0; sweep < (f->angles > 1 ? 30 : 1); sweep++)
         for (int k = 0; k < f->angles; k++) {
             double lo = 0, hi = 4 * top, u = hi - golden * (hi - lo), v = lo + golden * (hi - lo), fu, fv;
-            t[k] = u, fu = dual(f, t, top);
-            t[k] = v, fv = dual(f, t, top);
+            t[k] = u;
+            fu = dual(f, t, top);
+            t[k] = v;
+            fv = dual(f, t, top);
             for (int it = 0; it < 60; it++) {
-                if (fu > fv)
-                    hi = v, v = u, fv = fu, u = hi - golden * (hi - lo), t[k] = u, fu = dual(f, t, top);
-                else lo = u, u = v, fu = fv, v = lo + golden * (hi - lo), t[k] = v, fv = dual(f, t, top);
+                if (fu > fv) {
+                    hi = v;
+                    v = u;
+                    fv = fu;
+                    u = hi - golden * (hi - lo);
+                    t[k] = u;
+                    fu = dual(f, t, top);
+                } else {
+                    lo = u;
+                    u = v;
+                    fu = fv;
+                    v = lo + golden * (hi - lo);
+                    t[k] = v;
+                    fv = dual(f, t, top);
+                }
             }
             t[k] = fu > fv ? u : v;
         }

@@ -98,7 +98,10 @@ static int note(void *context, int searches, double f, double norm, double step)
 {
     search *q = context;
     int     at = q->info->steps + searches;
-    if (at <= q->room) q->info->history[at - 1] = f, q->info->rate_history[at - 1] = step;
+    if (at <= q->room) {
+        q->info->history[at - 1] = f;
+        q->info->rate_history[at - 1] = step;
+    }
     if (!q->in->progress) return 0;
     mcp_progress p = {.step = at,
                       .steps_max = q->room,
@@ -229,7 +232,10 @@ static mcp_status candidate(search *q, uint32_t k, mcp_bfgs_info *b, mcp_error *
     for (uint32_t i = 0; i < DRAWS && st == MCP_OK; i++) {
         if ((st = fresh(q, first + i, err)) != MCP_OK) return st;
         double J = value(q, q->x, q->gradient);
-        if (J < low) low = J, pick = i;
+        if (J < low) {
+            low = J;
+            pick = i;
+        }
     }
     if (isfinite(low) && (st = fresh(q, first + pick, err)) == MCP_OK) {
         for (int i = 0; i < EASINGS && st == MCP_OK && !b->stopped; i++) {

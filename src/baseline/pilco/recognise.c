@@ -72,7 +72,9 @@ static int match(const prober *q, const double *point, const double *value, int 
         for (int p = 0; p < PROBES; p++) {
             const double *x = point + p * (q->nx + q->nu);
             double        c = variable(q, x, x + q->nx, v);
-            vf += c * value[p], vv += c * c, ff += value[p] * value[p];
+            vf += c * value[p];
+            vv += c * c;
+            ff += value[p] * value[p];
         }
         if (!(vv > 0) || !(ff > 0)) continue;
         for (int p = 0; p < PROBES; p++) {
@@ -169,7 +171,10 @@ static mcp_status find_variables(prober *q, mcp_horizon_problem *p, mcp_error *e
         if (p->feature[i] >= q->nx) used[(p->feature[i] - q->nx) / 2] = 1;
     q->angles = 0;
     for (int i = 0; i < q->nx; i++)
-        if (used[i]) slot[i] = q->angles, q->angle[q->angles++] = i;
+        if (used[i]) {
+            slot[i] = q->angles;
+            q->angle[q->angles++] = i;
+        }
     renumber(q, slot, q->angles, s->nf, p->input);
     renumber(q, slot, q->angles, p->features, p->feature);
     q->na = q->nx + 2 * q->angles;
@@ -197,8 +202,11 @@ static mcp_status check_model(prober *q, mcp_error *err)
         for (int t = 0; t < PROBES && ok; t++) {
             double d = 0;
             for (int i = 0; i <= s->nf; i++) hyper[i] = 0.3 * wide(q);
-            for (int i = 0; i < s->nf; i++)
-                x[i] = wide(q), z[i] = wide(q), d += pow((x[i] - z[i]) / exp(hyper[1 + i]), 2);
+            for (int i = 0; i < s->nf; i++) {
+                x[i] = wide(q);
+                z[i] = wide(q);
+                d += pow((x[i] - z[i]) / exp(hyper[1 + i]), 2);
+            }
             double want = exp(2 * hyper[0] - d), have = mcp_kernel_value(s->kernel[g], hyper, x, z);
             ok = fabs(want - have) <= 1e-10 * exp(2 * hyper[0]);
         }
@@ -258,7 +266,9 @@ static mcp_status check_policy(prober *q, mcp_pilco_plan *plan, mcp_error *err)
     int ok = !mcp_program_memory(c) && mcp_program_net_count(c) == 1 && mcp_program_groups(c) == 3 && g[0] &&
              g[1] && g[2] && g[0]->rows == q->nu;
     if (ok) {
-        plan->weights = g[0]->offset, plan->centres = g[1]->offset, plan->lengths = g[2]->offset;
+        plan->weights = g[0]->offset;
+        plan->centres = g[1]->offset;
+        plan->lengths = g[2]->offset;
         p->basis = g[0]->cols;
         p->features = mcp_program_net_features(c, 0);
     }
@@ -335,9 +345,12 @@ static void fill_start(prober *q, mcp_horizon_problem *p)
         } else {
             for (int k = 0; k < d->parts; k++) {
                 double w = d->parts > 1 ? d->weight[k] : 1, m = d->mean[k * nx + i], s = d->std[k * nx + i];
-                total += w, mean += w * m, second += w * (m * m + s * s);
+                total += w;
+                mean += w * m;
+                second += w * (m * m + s * s);
             }
-            mean /= total, second /= total;
+            mean /= total;
+            second /= total;
         }
         p->m0[i] = mean;
         /* a start without any spread still has a direction: S must not be exactly singular */
@@ -375,7 +388,10 @@ mcp_status mcp_pilco_recognise(mcp_pilco_plan *out, const mcp_system *s, mcp_err
     int features = mcp_program_net_count(s->policy_true) ? mcp_program_net_features(s->policy_true, 0) : 0;
     mcp_status st;
     memset(out, 0, sizeof *out);
-    out->p.nx = s->nx, out->p.nu = s->nu, out->p.T = s->steps, out->p.inputs = s->nf;
+    out->p.nx = s->nx;
+    out->p.nu = s->nu;
+    out->p.T = s->steps;
+    out->p.inputs = s->nf;
     if ((st = mcp_block_alloc(&mem, layout(&q, NULL), err)) != MCP_OK) return st;
     layout(&q, mem);
     if ((st = mcp_block_alloc(&out->block, layout_plan(&out->p, s->ngp, features, NULL), err)) == MCP_OK) {

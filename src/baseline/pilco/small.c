@@ -52,17 +52,25 @@ mcp_status mcp_small_inverse(int n, double *A, double *logdet, double *work, mcp
             return mcp_fail(err, MCP_ERR_NUMERIC,
                             "moment matching: a %d x %d matrix cannot be inverted (pivot %g)", n, n, pivot);
         if (p != c) {
-            memcpy(swap, A + c * n, row), memcpy(A + c * n, A + p * n, row), memcpy(A + p * n, swap, row);
-            memcpy(swap, inv + c * n, row), memcpy(inv + c * n, inv + p * n, row),
-                memcpy(inv + p * n, swap, row);
+            memcpy(swap, A + c * n, row);
+            memcpy(A + c * n, A + p * n, row);
+            memcpy(A + p * n, swap, row);
+            memcpy(swap, inv + c * n, row);
+            memcpy(inv + c * n, inv + p * n, row);
+            memcpy(inv + p * n, swap, row);
         }
         *logdet += log(fabs(pivot));
-        for (int j = 0; j < n; j++) A[c * n + j] /= pivot, inv[c * n + j] /= pivot;
+        for (int j = 0; j < n; j++) {
+            A[c * n + j] /= pivot;
+            inv[c * n + j] /= pivot;
+        }
         for (int i = 0; i < n; i++) {
             double f = A[i * n + c];
             if (i == c || f == 0) continue;
-            for (int j = 0; j < n; j++)
-                A[i * n + j] -= f * A[c * n + j], inv[i * n + j] -= f * inv[c * n + j];
+            for (int j = 0; j < n; j++) {
+                A[i * n + j] -= f * A[c * n + j];
+                inv[i * n + j] -= f * inv[c * n + j];
+            }
         }
     }
     memcpy(A, inv, (size_t)n * row);
