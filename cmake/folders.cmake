@@ -55,7 +55,7 @@ endfunction()
 
 function(mcp_target_options target)
   target_include_directories(${target} PRIVATE ${CMAKE_SOURCE_DIR}/include ${MCP_DEP_INCLUDES})
-  target_compile_definitions(${target} PRIVATE _GNU_SOURCE MCP_VERSION="${PROJECT_VERSION}" ${MCP_DEFINITIONS})
+  target_compile_definitions(${target} PRIVATE _GNU_SOURCE ${MCP_DEFINITIONS})
   target_compile_options(${target} PRIVATE ${MCP_WARNINGS} ${MCP_SANITIZE} -fno-math-errno)
   set_property(TARGET ${target} PROPERTY POSITION_INDEPENDENT_CODE ON)
   set_property(TARGET ${target} PROPERTY C_VISIBILITY_PRESET hidden)

@@ -111,7 +111,8 @@ static mcp_status train_both(training *t, const mcp_kernel *k, const double *X, 
         mcp_gp_free(gp);
         gp = NULL;
         if ((st = mcp_gp_create(&gp, k, t->points, FEATURES, X, y, err)) != MCP_OK) goto done;
-        if ((st = mcp_gp_train(gp, &s, &t->info, err)) != MCP_OK) goto done;
+        if ((st = mcp_gp_train(gp, &s, err)) != MCP_OK) goto done;
+        t->info = *mcp_gp_trained(gp);
         t->seconds = fmin(t->seconds, t->info.seconds);
     }
     if ((st = mcp_gp_nlml(gp, &t->nlml, NULL, err)) != MCP_OK) goto done;

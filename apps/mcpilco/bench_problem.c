@@ -133,7 +133,7 @@ static mcp_status make_gp(bench_problem *b, int g, int n, const double *X, const
                     15.0; /* as the learning loop takes it from the sensor, through central differences */
     s.lengthscale_floor = 0.3;
     if (st == MCP_OK) st = mcp_gp_create(&small, b->system->kernel[g], few, 6, Xf, yf, err);
-    if (st == MCP_OK) st = mcp_gp_train(small, &s, NULL, err);
+    if (st == MCP_OK) st = mcp_gp_train(small, &s, err);
     if (st == MCP_OK) st = mcp_gp_create(&b->gp[g], b->system->kernel[g], n, 6, X, y, err);
     if (st == MCP_OK) st = mcp_gp_set(b->gp[g], mcp_gp_hyper(small), err);
     mcp_gp_free(small);

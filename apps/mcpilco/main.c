@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "completion.h"
 #include "mcpilco/task.h"
+#include "mcpilco/version.h"
 #include "options.h"
 
 /* One row a verb. */

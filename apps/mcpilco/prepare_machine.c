@@ -16,7 +16,7 @@
 void prepare_machine(char **argv)
 {
     mcp_machine m;
-    mcp_machine_info(&m);
+    mcp_machine_info(&m, sizeof m);
     int core    = m.blas_slow && !getenv("OPENBLAS_CORETYPE");
     int threads = !strcmp(m.blas_kind, "openmp") &&
                   !getenv("OMP_NUM_THREADS"); /* its threads each ask the environment */
@@ -61,7 +61,7 @@ int cmd_machine(int argc, char **argv)
     };
     int code = options_parse(&verb, argc, argv);
     if (code != OPTIONS_GO) return code;
-    mcp_machine_info(&m);
+    mcp_machine_info(&m, sizeof m);
     printf(json ? "{\"isa\": \"%s\", \"isa_cpu\": \"%s\", \"blas\": \"%s\", \"blas_kind\": \"%s\", "
                   "\"blas_slow\": %d, "
                   "\"blas_threads\": %d, \"cores\": %d, \"mpi\": \"%s\", \"mujoco\": \"%s\"}\n"

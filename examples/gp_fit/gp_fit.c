@@ -8,12 +8,9 @@ enum { N = 40, M = 7 };
 
 int main(void)
 {
-    double          x[N], y[N], at[M], mean[M], var[M];
-    mcp_error       err;
-    mcp_gp_settings settings;
-    mcp_gp_info     info;
-    mcp_kernel     *kernel = NULL;
-    mcp_gp         *gp     = NULL;
+    double    x[N], y[N], at[M], mean[M], var[M];
+    mcp_error err;
+    mcp_gp   *gp = NULL;
 
     for (int i = 0; i < N; i++) {
         x[i] = 6.0 * i / (N - 1);
@@ -21,16 +18,16 @@ int main(void)
     }
     for (int i = 0; i < M; i++) at[i] = 1.2 * i + 0.1;
 
-    mcp_gp_settings_default(&settings);
-    if (mcp_kernel_parse(&kernel, "se", 1, 1, &err) || mcp_gp_create(&gp, kernel, N, 1, x, y, &err) ||
-        mcp_gp_train(gp, &settings, &info, &err) || mcp_gp_predict(gp, M, at, mean, var, &err)) {
+    if (mcp_gp_from_text(&gp, "se", N, 1, x, y, &err) || mcp_gp_train(gp, NULL, &err) ||
+        mcp_gp_predict(gp, M, at, mean, var, &err)) {
         fprintf(stderr, "gp_fit: %s\n", err.text);
+        mcp_gp_free(gp);
         return 1;
     }
-    printf("noise %.3f after %d evaluations\n", info.noise_std, info.evaluations);
+    const mcp_gp_info *info = mcp_gp_trained(gp);
+    printf("noise %.3f after %d evaluations\n", info->noise_std, info->evaluations);
     for (int i = 0; i < M; i++)
         printf("f(%.1f) = %6.3f +- %.3f    sine: %6.3f\n", at[i], mean[i], 2 * sqrt(var[i]), sin(at[i]));
     mcp_gp_free(gp);
-    mcp_kernel_free(kernel);
     return 0;
 }

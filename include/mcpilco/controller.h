@@ -25,21 +25,22 @@ typedef struct {
 
 /* The policy of one trial of a run folder (0: the recommended one). On failure *out is NULL. */
 MCP_API mcp_status mcp_controller_load(mcp_controller **out, const char *run_folder, int trial,
-                                       mcp_error *err);
-MCP_API void       mcp_controller_free(mcp_controller *c); /* NULL is fine */
-MCP_API void       mcp_controller_describe(const mcp_controller *c, mcp_controller_info *info);
+                                       mcp_error *err) MCP_ANY_THREAD;
+MCP_API void       mcp_controller_free(mcp_controller *c) MCP_ONE_THREAD; /* NULL is fine */
+MCP_API void       mcp_controller_describe(const mcp_controller *c, mcp_controller_info *info) MCP_READS;
 /* Names in the order of the arrays; NULL past the last. */
-MCP_API const char *mcp_controller_measured_name(const mcp_controller *c, int i);
-MCP_API const char *mcp_controller_command_name(const mcp_controller *c, int i);
-MCP_API double      mcp_controller_command_limit(const mcp_controller *c, int i);
+MCP_API const char *mcp_controller_measured_name(const mcp_controller *c, int i) MCP_READS;
+MCP_API const char *mcp_controller_command_name(const mcp_controller *c, int i) MCP_READS;
+MCP_API double      mcp_controller_command_limit(const mcp_controller *c, int i) MCP_READS;
 
 /* Before the first sample of every run. */
-MCP_API void mcp_controller_reset(mcp_controller *c);
+MCP_API void mcp_controller_reset(mcp_controller *c) MCP_ONE_THREAD;
 /* One sample: measurements in, commands out, clamped to their limits and slew limits; angles of sensors that
  * wrap are unwrapped. observed (may be NULL) receives the observer's state estimate. Returns 0, or 1 when a
  * measurement or a command was not a finite number: the commands are then zero and the memory is as before.
  */
-MCP_API int mcp_controller_step(mcp_controller *c, const double *measured, double *command, double *observed);
+MCP_API int mcp_controller_step(mcp_controller *c, const double *measured, double *command,
+                                double *observed) MCP_ONE_THREAD;
 
 #ifdef __cplusplus
 }

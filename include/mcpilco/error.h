@@ -1,4 +1,14 @@
-/* error.h - what every call that can fail returns, and the sentence that goes with it. */
+/* error.h - what every call that can fail returns, the sentence that goes with it, and rules for all calls.
+ *
+ * Who destroys what: what an mcp_<noun>_create, _load, _open or _parse gave belongs to the caller, who hands
+ * it to mcp_<noun>_free (NULL is fine). A const pointer that a call returns belongs to the handle that was
+ * asked, and is good until that handle is freed, unless its comment says otherwise. On failure *out is NULL
+ * and nothing leaks. A handle that another one borrows (a learner its task) must outlive it.
+ *
+ * Structs: settings and tables of functions that a caller fills begin with their size, which
+ * mcp_<noun>_default writes; fields added to the end later keep their default in programs that do not know
+ * them. What the library tells comes as a pointer to its own struct, which may grow at its end too. Only
+ * mcp_error and mcp_array have a fixed layout for ever. */
 #ifndef MCPILCO_ERROR_H
 #define MCPILCO_ERROR_H
 
@@ -9,6 +19,16 @@
 #define MCP_API
 #define MCP_PRINTF(fmt, args)
 #endif
+
+/* From where a function may be called; every declaration ends with one of these. Handles share nothing with
+ * each other: two learners, say, may work at the same time in two threads.
+ *   MCP_ANY_THREAD  whenever one likes; all it uses is in its arguments
+ *   MCP_READS       it reads the handle: many threads at once, none of them in a call that is MCP_ONE_THREAD
+ *   MCP_ONE_THREAD  it changes the handle: one thread at a time on the same handle, today this one, then that
+ */
+#define MCP_ANY_THREAD
+#define MCP_READS
+#define MCP_ONE_THREAD
 
 #ifdef __cplusplus
 extern "C" {
@@ -32,7 +52,8 @@ typedef struct {
 } mcp_error;
 
 /* Fills err (if any) and returns status, so that `return mcp_fail(...)` reads well. */
-MCP_API mcp_status mcp_fail(mcp_error *err, mcp_status status, const char *fmt, ...) MCP_PRINTF(3, 4);
+MCP_API mcp_status mcp_fail(mcp_error *err, mcp_status status, const char *fmt, ...) MCP_PRINTF(3, 4)
+    MCP_ANY_THREAD;
 #ifdef __clang_analyzer__ /* it returns what it was given: spares the analyser paths that cannot be */
 #define mcp_fail(err, status, ...) (mcp_fail(err, status, __VA_ARGS__), (status))
 #endif

@@ -30,7 +30,7 @@ typedef enum {
     MCP_PHASE_FORECAST,    /* what the particles say will happen    */
     MCP_PHASE_TRIAL        /* the policy on the plant               */
 } mcp_phase;
-MCP_API const char *mcp_phase_name(mcp_phase p); /* "explore", "estimate", ... */
+MCP_API const char *mcp_phase_name(mcp_phase p) MCP_ANY_THREAD; /* "explore", "estimate", ... */
 
 /* Where the learner is. Fields of the optimisation are NaN in other phases. */
 typedef struct {
@@ -61,7 +61,7 @@ typedef struct {
     void       *plant_context;
     mcp_watch   watch;          /* while a plant at the end of a wire is waited for; all NULL: nobody   */
 } mcp_learn_settings;
-MCP_API void mcp_learn_settings_default(mcp_learn_settings *s);
+MCP_API void mcp_learn_settings_default(mcp_learn_settings *s) MCP_ANY_THREAD;
 
 /* What one trial was. Numbers that do not apply (exploration has no forecast) or are not known are NaN. */
 typedef struct {
@@ -83,27 +83,27 @@ typedef struct {
 
 /* Borrows task until mcp_learner_free; copies s. On failure *out is NULL and nothing leaks. */
 MCP_API mcp_status mcp_learner_create(mcp_learner **out, const mcp_task *task, const mcp_learn_settings *s,
-                                      mcp_error *err);
-MCP_API void       mcp_learner_free(mcp_learner *l); /* NULL is fine */
+                                      mcp_error *err) MCP_ANY_THREAD;
+MCP_API void       mcp_learner_free(mcp_learner *l) MCP_ONE_THREAD; /* NULL is fine */
 /* The next trial, whole. MCP_ERR_STOPPED when progress asked to stop: what was finished is kept. */
-MCP_API mcp_status mcp_learner_trial(mcp_learner *l, mcp_learn_info *info, mcp_error *err);
+MCP_API mcp_status mcp_learner_trial(mcp_learner *l, mcp_learn_info *info, mcp_error *err) MCP_ONE_THREAD;
 /* The next trial up to the point where the plant would move: model, policy and forecast are made and saved.
  */
-MCP_API mcp_status mcp_learner_prepare(mcp_learner *l, mcp_learn_info *info, mcp_error *err);
+MCP_API mcp_status mcp_learner_prepare(mcp_learner *l, mcp_learn_info *info, mcp_error *err) MCP_ONE_THREAD;
 
-MCP_API int mcp_learner_explored(const mcp_learner *l);    /* exploration trials done                */
-MCP_API int mcp_learner_explorations(const mcp_learner *l); /* wanted by the task                     */
-MCP_API int mcp_learner_trials(const mcp_learner *l);      /* policy trials done                     */
+MCP_API int mcp_learner_explored(const mcp_learner *l) MCP_READS; /* exploration trials done */
+MCP_API int mcp_learner_explorations(const mcp_learner *l) MCP_READS; /* wanted by the task */
+MCP_API int mcp_learner_trials(const mcp_learner *l) MCP_READS; /* policy trials done */
 /* Trial i of all done so far, exploration first; 0 = there is no such trial. */
-MCP_API int mcp_learner_info(const mcp_learner *l, int i, mcp_learn_info *info);
+MCP_API int mcp_learner_info(const mcp_learner *l, int i, mcp_learn_info *info) MCP_READS;
 /* The last policy and its length; NULL before the first. */
-MCP_API const double *mcp_learner_policy(const mcp_learner *l, int *count);
+MCP_API const double *mcp_learner_policy(const mcp_learner *l, int *count) MCP_READS;
 /* Which policy to use: *trial is the policy trial that all evidence speaks for, what the trials did and what a
  * model of all data says of each policy; 0: there is none yet. Trains that model if need be (seconds), and
  * keeps the answer in the folder. */
-MCP_API mcp_status mcp_learner_recommend(mcp_learner *l, int *trial, mcp_error *err);
+MCP_API mcp_status mcp_learner_recommend(mcp_learner *l, int *trial, mcp_error *err) MCP_ONE_THREAD;
 /* Notes in the folder how the run ended: "finished", "stopped", "failed". */
-MCP_API mcp_status mcp_learner_close(mcp_learner *l, const char *status, mcp_error *err);
+MCP_API mcp_status mcp_learner_close(mcp_learner *l, const char *status, mcp_error *err) MCP_ONE_THREAD;
 
 #ifdef __cplusplus
 }

@@ -6,7 +6,10 @@
 #include "mcpilco/error.h"
 #include "mcpilco/gp.h"
 #include "mcpilco/learn.h"
+#include "mcpilco/machine.h"
 #include "mcpilco/plant.h"
+#include "mcpilco/registry.h"
 #include "mcpilco/task.h"
+#include "mcpilco/version.h"
 
 #endif

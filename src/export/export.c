@@ -9,6 +9,7 @@
 #include "io/json.h"
 #include "math/arena.h"
 #include "math/text.h"
+#include "mcpilco/version.h"
 #include "plant/plant_handle.h"
 
 typedef struct {

@@ -100,6 +100,7 @@ static void fit_one(void *context, int g, int worker)
         return;
     }
     mcp_gp_settings settings = f->system->task->model.gp;
+    settings.size = sizeof settings;
     settings.noise_floor = f->noise_floor[g];
     settings.seed =
         w->seed * 1000003u + w->number * 64u + (uint64_t)g; /* restarts of each GP and trial are their own */
@@ -108,7 +109,8 @@ static void fit_one(void *context, int g, int worker)
         settings.from_present = 1;
         settings.restarts = 0;
     }
-    w->status[g] = mcp_gp_train(f->gp[g], &settings, &f->info[g], err);
+    w->status[g] = mcp_gp_train(f->gp[g], &settings, err);
+    if (w->status[g] == MCP_OK) f->info[g] = *mcp_gp_trained(f->gp[g]);
 }
 
 /* Pairs from these states, and their GPs. */

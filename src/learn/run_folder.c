@@ -11,6 +11,7 @@
 #include "io/file.h"
 #include "math/arena.h"
 #include "mcpilco/machine.h"
+#include "mcpilco/version.h"
 
 static mcp_status no_memory(const mcp_run *r, mcp_error *err)
 {
@@ -192,7 +193,7 @@ static json_t *machine(void)
 {
     struct utsname u;
     mcp_machine    m;
-    mcp_machine_info(&m);
+    mcp_machine_info(&m, sizeof m);
     if (uname(&u)) memset(&u, 0, sizeof u);
     return json_pack("{s:s, s:s, s:s, s:i, s:s, s:s}", "system", u.sysname, "release", u.release, "processor",
                      u.machine, "cores", m.cores, "isa", m.isa, "blas", m.blas);

@@ -96,8 +96,7 @@ mcp_status mcp_gp_noise_shape(mcp_gp *gp, int band, const double *lag, mcp_error
     mcp_free(gp->lag);
     gp->lag  = NULL;
     gp->band = 0;
-    mcp_posterior_free(gp->exact);
-    gp->exact = NULL;
+    mcp_gp_forget(gp);
     if (band == 0) return MCP_OK;
     if (!(gp->lag = mcp_calloc(2 * size, sizeof *gp->lag)))
         return mcp_fail(err, MCP_ERR_MEMORY, "gp: out of memory for the noise of %d points", gp->n);

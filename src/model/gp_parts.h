@@ -15,8 +15,16 @@ struct mcp_gp {
     int               band;            /* of the noise's correlation, 0: white          */
     double           *lag;             /* [n][band + 1], NULL: white                  */
     double           *root;            /* [n][band + 1]: its Cholesky factor, root[i][k] = L(i, i - k) */
-    mcp_posterior    *exact;           /* for mcp_gp_predict; NULL until needed      */
+    mcp_kernel       *own_kernel;      /* of mcp_gp_from_text; NULL: the caller's       */
+    void             *block;           /* what X, y, F and hyper are part of            */
+    mcp_gp_info       info;            /* of the last training                          */
+    mcp_posterior_settings kind;       /* how mcp_gp_predict predicts                   */
+    mcp_posterior         *posterior;  /* NULL until needed                             */
+    mcp_posterior_info     certificate;
 };
+
+/* After data, hyper-parameters, noise or kind changed: the posterior is made again when it is needed. */
+void mcp_gp_forget(mcp_gp *gp);
 
 /* Start and bounds of every hyper-parameter, from the scale of the data (hyper_start.c). Arrays of params
  * + 1. */

@@ -5,13 +5,15 @@
  * leaves them there. */
 #include <math.h>
 
+#include "math/sized.h"
 #include "model/gp_parts.h"
 
 static const double wide = 9.3; /* log of about 1e4 */
 
-void mcp_gp_settings_default(mcp_gp_settings *s)
+void mcp_gp_settings_init(mcp_gp_settings *s, size_t size)
 {
-    *s = (mcp_gp_settings){.restarts = 1, .evaluations_max = 200, .seed = 1};
+    static const mcp_gp_settings usual = {.restarts = 1, .evaluations_max = 200, .seed = 1};
+    mcp_sized_init(s, size, &usual, sizeof usual);
 }
 
 static void moments(const mcp_gp *gp, int d, double *sd, double *rms)

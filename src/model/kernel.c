@@ -10,6 +10,11 @@
 static const char *const kind_name[] = {"se", "matern32", "matern52", "rq", "periodic", "linear",
                                         "pi", "mp",       "user",     "+",  "*"};
 
+static const char *word_of(const mcp_kernel_node *b)
+{
+    return b->kind == MCP_K_USER && b->word[0] ? b->word : kind_name[b->kind];
+}
+
 int mcp_kernel_is_base(const mcp_kernel_node *b) { return b->kind < MCP_K_SUM; }
 
 mcp_status mcp_kernel_new(mcp_kernel **out, int features, mcp_error *err)
@@ -89,16 +94,16 @@ static char *param_name(const mcp_kernel_node *b, const char *base, int i)
 /* "se.log_lambda" for the first se, "se2.log_lambda" for the second. */
 static mcp_status make_names(mcp_kernel *k, mcp_error *err)
 {
-    int seen[MCP_K_PRODUCT + 1] = {0};
     k->name = mcp_calloc((size_t)(k->params > 0 ? k->params : 1), sizeof *k->name);
     if (!k->name) return mcp_fail(err, MCP_ERR_MEMORY, "kernel: out of memory");
     for (int i = 0; i < k->nodes; i++) {
         const mcp_kernel_node *b = &k->node[i];
-        char                   base[32];
+        char                   base[MCP_KERNEL_NAME + 12];
+        int                    nth = 1;
         if (!mcp_kernel_is_base(b)) continue;
-        int nth = ++seen[b->kind];
-        if (nth == 1) snprintf(base, sizeof base, "%s", kind_name[b->kind]);
-        else snprintf(base, sizeof base, "%s%d", kind_name[b->kind], nth);
+        for (int other = 0; other < i; other++) nth += !strcmp(word_of(&k->node[other]), word_of(b));
+        if (nth == 1) snprintf(base, sizeof base, "%s", word_of(b));
+        else snprintf(base, sizeof base, "%s%d", word_of(b), nth);
         for (int j = 0; j < b->params; j++) {
             k->name[b->param + j] = param_name(b, base, j);
             if (!k->name[b->param + j]) return mcp_fail(err, MCP_ERR_MEMORY, "kernel: out of memory");
@@ -109,8 +114,8 @@ static mcp_status make_names(mcp_kernel *k, mcp_error *err)
 
 static char *base_text(const mcp_kernel_node *b)
 {
-    if (b->kind == MCP_K_USER) return mcp_strdup("user");
-    char *t = b->kind == MCP_K_MP ? mcp_sprintf("mp(%d;", b->degree) : mcp_sprintf("%s(", kind_name[b->kind]);
+    if (b->kind == MCP_K_USER && !b->word[0]) return mcp_strdup("user");
+    char *t = b->kind == MCP_K_MP ? mcp_sprintf("mp(%d;", b->degree) : mcp_sprintf("%s(", word_of(b));
     for (int i = 0; t && i < b->count; i++) {
         // NOLINTNEXTLINE(clang-analyzer-core.NullDereference): a base node has features, and only base nodes
         // come here
@@ -162,10 +167,8 @@ mcp_status mcp_kernel_from_user(mcp_kernel **out, int features, const mcp_user_k
     mcp_status      st;
     int             index;
     *out = NULL;
-    if (!uk || !uk->value || !uk->gradient || uk->params < 0)
-        return mcp_fail(err, MCP_ERR_ARG, "kernel: a user's kernel needs value, gradient and params >= 0");
+    if ((st = mcp_user_kernel_check(uk, &node.user, err)) != MCP_OK) return st;
     if ((st = mcp_kernel_new(&k, features, err)) != MCP_OK) return st;
-    node.user    = *uk;
     node.count   = features;
     node.feature = mcp_calloc((size_t)features, sizeof(int));
     if (!node.feature) {

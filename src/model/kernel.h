@@ -4,6 +4,8 @@
 #ifndef MCP_KERNEL_H
 #define MCP_KERNEL_H
 
+#include <stddef.h>
+
 #include "mcpilco/gp.h"
 
 typedef enum {
@@ -20,6 +22,8 @@ typedef enum {
     MCP_K_PRODUCT
 } mcp_kernel_kind;
 
+enum { MCP_KERNEL_NAME = 32 };
+
 /* One node. Children stand before their parent, the root is last. */
 typedef struct {
     mcp_kernel_kind kind;
@@ -29,6 +33,7 @@ typedef struct {
     int             param, params;  /* its share of the parameter array (base kernels)          */
     int             child, sibling; /* first child (sum, product), next child of the same parent; -1 = none */
     mcp_user_kernel user;
+    char            word[MCP_KERNEL_NAME]; /* name of a user's kernel in texts; "" = it has none */
 } mcp_kernel_node;
 
 struct mcp_kernel {
@@ -53,6 +58,7 @@ typedef enum {
 mcp_param_role mcp_kernel_role(const mcp_kernel_node *b, int i, int *feature);
 
 int mcp_kernel_is_base(const mcp_kernel_node *b);
+int mcp_kernel_is_word(const char *name); /* 1: one of our own base kernels */
 
 /* Value and derivatives for one pair; the plain reference every fast path is tested against.
  *   dx  D, scale * dk(x, z)/dx is added, may be NULL;  dp
@@ -64,6 +70,28 @@ double mcp_kernel_gradient(const mcp_kernel *k, const double *p, const double *x
 double mcp_kernel_base_value(const mcp_kernel_node *b, const double *p, const double *x, const double *z);
 double mcp_kernel_base_gradient(const mcp_kernel_node *b, const double *p, const double *x, const double *z,
                                 double scale, double *dx, double *dp);
+
+/* The features that a base node reads, in its order, out of all: feature f stands at from[f * stride]. */
+static inline void mcp_kernel_pick(const mcp_kernel_node *b, const double *from, size_t stride, double *to)
+{
+    for (int d = 0; d < b->count; d++) to[d] = from[(size_t)b->feature[d] * stride];
+}
+
+/* Longest x a user's kernel may see: it is gathered on the stack. */
+enum { MCP_USER_FEATURES = 1000 };
+
+/* A user's kernels under names; small and flat, so that whoever needs it later copies it. */
+enum { MCP_REGISTRY_KERNELS = 32 };
+struct mcp_registry {
+    int kernels;
+    struct {
+        char            name[MCP_KERNEL_NAME];
+        mcp_user_kernel kernel;
+    } kernel[MCP_REGISTRY_KERNELS];
+};
+
+/* The caller's struct, of his header's size, into ours; it must be complete. */
+mcp_status mcp_user_kernel_check(const mcp_user_kernel *given, mcp_user_kernel *out, mcp_error *err);
 
 /* Building trees (kernel.c); used by the parser. A kernel under construction has neither names nor text. */
 mcp_status mcp_kernel_new(mcp_kernel **out, int features, mcp_error *err);

@@ -140,6 +140,26 @@ static double dot_gradient(const mcp_kernel_node *b, const double *p, const doub
     return dot_value(b, p, x, z);
 }
 
+static double user_value(const mcp_kernel_node *b, const double *p, const double *x, const double *z)
+{
+    double own_x[MCP_USER_FEATURES], own_z[MCP_USER_FEATURES];
+    mcp_kernel_pick(b, x, 1, own_x);
+    mcp_kernel_pick(b, z, 1, own_z);
+    return b->user.value(b->user.user, p, own_x, own_z);
+}
+
+static double user_gradient(const mcp_kernel_node *b, const double *p, const double *x, const double *z,
+                            double scale, double *dx, double *dp)
+{
+    double own_x[MCP_USER_FEATURES], own_z[MCP_USER_FEATURES], own_dx[MCP_USER_FEATURES];
+    mcp_kernel_pick(b, x, 1, own_x);
+    mcp_kernel_pick(b, z, 1, own_z);
+    for (int d = 0; d < b->count; d++) own_dx[d] = 0.0;
+    double v = b->user.gradient(b->user.user, p, own_x, own_z, scale, dx ? own_dx : NULL, dp);
+    for (int d = 0; dx && d < b->count; d++) dx[b->feature[d]] += own_dx[d];
+    return v;
+}
+
 double mcp_kernel_base_value(const mcp_kernel_node *b, const double *p, const double *x, const double *z)
 {
     double slope, dalpha;
@@ -148,7 +168,7 @@ double mcp_kernel_base_value(const mcp_kernel_node *b, const double *p, const do
     case MCP_K_LINEAR:
     case MCP_K_PI:
     case MCP_K_MP: return dot_value(b, p, x, z);
-    case MCP_K_USER: return b->user.value(b->user.user, p, x, z);
+    case MCP_K_USER: return user_value(b, p, x, z);
     default:
         return stationary_value(b->kind, p, scaled_distance(b, p + (b->kind == MCP_K_RQ ? 2 : 1), x, z),
                                 &slope, &dalpha);
@@ -163,7 +183,7 @@ double mcp_kernel_base_gradient(const mcp_kernel_node *b, const double *p, const
     case MCP_K_LINEAR:
     case MCP_K_PI:
     case MCP_K_MP: return dot_gradient(b, p, x, z, scale, dx, dp);
-    case MCP_K_USER: return b->user.gradient(b->user.user, p, x, z, scale, dx, dp);
+    case MCP_K_USER: return user_gradient(b, p, x, z, scale, dx, dp);
     default: return stationary_gradient(b, p, x, z, scale, dx, dp);
     }
 }

@@ -211,12 +211,13 @@ static void make_rows(const mcp_kernel_batch *c, int node, int n, int ld, const 
 static void user_forward(const mcp_kernel_batch *c, const mcp_kernel_node *b, int n, int ld,
                          const double *rows, double *K)
 {
-    double x[MCP_USER_FEATURES];
-    for (int j = 0; j < n; j++) {
-        for (int d = 0; d < b->count; d++) x[d] = rows[(size_t)d * (size_t)ld + (size_t)j];
-        for (int z = 0; z < c->nz; z++)
-            K[(size_t)z * (size_t)ld + (size_t)j] =
-                b->user.value(b->user.user, c->p + b->param, x, c->Z + (size_t)z * (size_t)c->k->features);
+    double x[MCP_USER_FEATURES], own[MCP_USER_FEATURES];
+    for (int z = 0; z < c->nz; z++) {
+        mcp_kernel_pick(b, c->Z + (size_t)z * (size_t)c->k->features, 1, own);
+        for (int j = 0; j < n; j++) {
+            for (int d = 0; d < b->count; d++) x[d] = rows[(size_t)d * (size_t)ld + (size_t)j];
+            K[(size_t)z * (size_t)ld + (size_t)j] = b->user.value(b->user.user, c->p + b->param, x, own);
+        }
     }
 }
 

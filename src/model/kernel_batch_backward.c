@@ -26,7 +26,7 @@ static void user_backward(const leaf_pass *a)
     const mcp_user_kernel *user = &a->b->user;
     const double          *p = a->c->p + a->b->param;
     const size_t           ld = (size_t)a->ld, features = (size_t)a->c->k->features;
-    double                 x[MCP_USER_FEATURES], dx[MCP_USER_FEATURES];
+    double                 x[MCP_USER_FEATURES], own[MCP_USER_FEATURES], dx[MCP_USER_FEATURES];
     for (int l = 0; l < MCP_LANES; l++) {
         for (int d = 0; d < a->b->count; d++) {
             x[d]  = a->rows[(size_t)d * ld + (size_t)l];
@@ -34,12 +34,11 @@ static void user_backward(const leaf_pass *a)
         }
         for (int z = 0; z < a->c->nz; z++) {
             double bar = a->kbar[z * a->ldb + l];
-            if (bar != 0.0)
-                user->gradient(user->user, p, x, a->c->Z + (size_t)z * features, bar,
-                               a->F_bar ? dx : NULL, a->dp);
+            if (bar == 0.0) continue;
+            mcp_kernel_pick(a->b, a->c->Z + (size_t)z * features, 1, own);
+            user->gradient(user->user, p, x, own, bar, a->F_bar ? dx : NULL, a->dp);
         }
-        for (int d = 0; a->F_bar && d < a->b->count; d++)
-            a->F_bar[(size_t)d * ld + (size_t)(a->j + l)] += dx[d];
+        for (int d = 0; a->F_bar && d < a->b->count; d++) bar_of(a, d)[l] += dx[d];
     }
 }
 

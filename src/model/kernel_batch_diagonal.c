@@ -19,7 +19,7 @@ static void user_diagonal(const mcp_kernel_batch *c, const mcp_kernel_node *b, i
 {
     double x[MCP_USER_FEATURES];
     for (int i = 0; i < MCP_LANES; i++) {
-        for (int d = 0; d < b->count; d++) x[d] = F[(size_t)d * (size_t)ld + (size_t)i];
+        mcp_kernel_pick(b, F + i, (size_t)ld, x);
         v[i] = b->user.value(b->user.user, c->p + b->param, x, x);
     }
 }
@@ -58,12 +58,10 @@ static void user_backward(const mcp_kernel_batch *c, const mcp_kernel_node *b, i
 {
     double x[MCP_USER_FEATURES], dx[MCP_USER_FEATURES];
     for (int i = 0; i < MCP_LANES; i++) {
-        for (int d = 0; d < b->count; d++) {
-            x[d] = F[(size_t)d * (size_t)ld + (size_t)i];
-            dx[d] = 0.0;
-        }
+        mcp_kernel_pick(b, F + i, (size_t)ld, x);
+        for (int d = 0; d < b->count; d++) dx[d] = 0.0;
         b->user.gradient(b->user.user, c->p + b->param, x, x, 2.0 * bar[i], dx, NULL);
-        for (int d = 0; d < b->count; d++) F_bar[(size_t)d * (size_t)ld + (size_t)i] += dx[d];
+        for (int d = 0; d < b->count; d++) F_bar[(size_t)b->feature[d] * (size_t)ld + (size_t)i] += dx[d];
     }
 }
 

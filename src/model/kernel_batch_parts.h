@@ -7,9 +7,6 @@
 #include "model/kernel_batch.h"
 #include "model/leaf.h"
 
-/* Longest x a user's kernel may see: it is gathered on the stack. */
-enum { MCP_USER_FEATURES = 1000 };
-
 typedef struct {
     mcp_leaf f;
     double  *Z, *w, *offset;

@@ -19,7 +19,8 @@ typedef struct {
     mcp_kernel *k;
     int         defaults, depth;
     int        *list; /* features of the base kernel being read */
-    mcp_error  *err;
+    const mcp_registry *registry; /* NULL: only the kernels that we have */
+    mcp_error          *err;
 } parser;
 
 static const struct {
@@ -100,6 +101,20 @@ static mcp_status parse_features(parser *s, int *count)
     return MCP_OK;
 }
 
+/* Is it a word of the registry? Then the node becomes its kernel. */
+static int registered(const parser *s, const char *word, size_t n, mcp_kernel_node *node)
+{
+    for (int i = 0; s->registry && i < s->registry->kernels; i++) {
+        const char *name = s->registry->kernel[i].name;
+        if (strlen(name) != n || memcmp(name, word, n) != 0) continue;
+        node->kind = MCP_K_USER;
+        node->user = s->registry->kernel[i].kernel;
+        memcpy(node->word, name, n + 1);
+        return 1;
+    }
+    return 0;
+}
+
 static mcp_status parse_base(parser *s, int *index)
 {
     mcp_kernel_node node  = {.degree = 1};
@@ -109,8 +124,8 @@ static mcp_status parse_base(parser *s, int *index)
     while (isalnum((unsigned char)start[n]) || start[n] == '_') n++;
     for (i = 0; i < sizeof base_names / sizeof *base_names; i++)
         if (strlen(base_names[i].name) == n && !memcmp(base_names[i].name, start, n)) break;
-    if (i == sizeof base_names / sizeof *base_names) return complain(s, KNOWN);
-    node.kind = base_names[i].kind;
+    if (i < sizeof base_names / sizeof *base_names) node.kind = base_names[i].kind;
+    else if (!registered(s, start, n, &node)) return complain(s, KNOWN);
     s->at += n;
     skip(s);
     int listed = *s->at == '(';
@@ -181,9 +196,22 @@ static mcp_status parse_sum(parser *s, int *index)
     return parse_chain(s, '+', MCP_K_SUM, parse_product, index);
 }
 
+int mcp_kernel_is_word(const char *name)
+{
+    for (size_t i = 0; i < sizeof base_names / sizeof *base_names; i++)
+        if (!strcmp(base_names[i].name, name)) return 1;
+    return 0;
+}
+
 mcp_status mcp_kernel_parse(mcp_kernel **out, const char *text, int features, int defaults, mcp_error *err)
 {
-    parser     s = {.text = text, .at = text, .defaults = defaults, .err = err};
+    return mcp_kernel_parse_with(out, NULL, text, features, defaults, err);
+}
+
+mcp_status mcp_kernel_parse_with(mcp_kernel **out, const mcp_registry *registry, const char *text,
+                                 int features, int defaults, mcp_error *err)
+{
+    parser     s = {.text = text, .at = text, .defaults = defaults, .registry = registry, .err = err};
     mcp_status st;
     int        root = 0;
     *out = NULL;

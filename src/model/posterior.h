@@ -17,8 +17,6 @@
 #include "math/isa.h"
 #include "mcpilco/gp.h"
 
-typedef enum { MCP_POSTERIOR_EXACT = 0, MCP_POSTERIOR_SPARSE, MCP_POSTERIOR_SUBSET } mcp_posterior_type;
-
 typedef struct {
     int type; /* mcp_posterior_type */
     /* SPARSE, SUBSET: points are added until the prior variance that they leave unexplained at every data
@@ -33,18 +31,6 @@ typedef struct {
 } mcp_posterior_settings;
 
 typedef struct mcp_posterior mcp_posterior;
-
-typedef struct {
-    int    points;   /* inducing points in use (all data when exact)      */
-    int    variance_points; /* those that the variance goes through       */
-    double residual; /* largest unexplained prior variance at the data / noise variance (0 when exact): the
-                        certificate */
-    double mean_error, std_error; /* SPARSE: largest difference from the exact posterior where it is checked,
-                                     in noise standard deviations; -1 when not checked (all points in,
-                                     accuracy < 0, or more than 4000 data) */
-    double jitter;   /* added to the diagonal to make a factorisation work, 0 usually */
-    size_t bytes;
-} mcp_posterior_info;
 
 /* Reads gp (data, hyper-parameters) now and keeps no reference to it, except to its kernel. */
 mcp_status mcp_posterior_create(mcp_posterior **out, const mcp_gp *gp, const mcp_posterior_settings *s,

@@ -9,6 +9,7 @@
 #include "math/arena.h"
 #include "math/pool.h"
 #include "math/rng.h"
+#include "math/sized.h"
 #include "model/gp_parts.h"
 
 typedef struct {
@@ -160,18 +161,16 @@ static mcp_status run_starts(search *q, const mcp_gp_settings *s, mcp_gp_info *i
                      "or raise the floor of the noise");
 }
 
-mcp_status mcp_gp_train(mcp_gp *gp, const mcp_gp_settings *s, mcp_gp_info *info, mcp_error *err)
+mcp_status mcp_gp_train(mcp_gp *gp, const mcp_gp_settings *given, mcp_error *err)
 {
-    mcp_gp_settings usual;
+    mcp_gp_settings settings, *s = &settings;
     mcp_gp_info     mine  = {0};
     search          q     = {.count = gp->kernel->params + 1};
     void           *block = NULL;
     double          t0    = now();
     mcp_status      st;
-    if (!s) {
-        mcp_gp_settings_default(&usual);
-        s = &usual;
-    }
+    mcp_gp_settings_default(s);
+    if (given && (st = mcp_sized_read(s, sizeof *s, given, "mcp_gp_settings", err)) != MCP_OK) return st;
     if ((st = check_settings(s, err)) != MCP_OK) return st;
     if ((st = mcp_block_alloc(&block, layout(&q, NULL), err)) != MCP_OK) return st;
     layout(&q, block);
@@ -181,7 +180,7 @@ mcp_status mcp_gp_train(mcp_gp *gp, const mcp_gp_settings *s, mcp_gp_info *info,
     if ((st = mcp_gp_set(gp, q.winner, err)) != MCP_OK) goto done;
     mine.noise_std = exp(q.winner[q.count - 1]);
     mine.seconds   = now() - t0;
-    if (info) *info = mine;
+    gp->info       = mine;
 done:
     if (q.opt) nlopt_destroy(q.opt);
     mcp_likelihood_free(q.w);
@@ -190,37 +189,41 @@ done:
 }
 
 typedef struct {
-    mcp_gp *const         *gp;
-    const mcp_gp_settings *s;
-    mcp_gp_info           *info;
-    mcp_error             *err; /* one per gp */
+    mcp_gp *const                *gp;
+    const mcp_gp_settings *const *s;
+    mcp_status                   *status; /* one per gp; an error may be filled on the way to success */
+    mcp_error                    *err;
 } batch;
 
 static void train_one(void *context, int task, int worker)
 {
     batch *b = context;
     (void)worker;
-    b->err[task].status = MCP_OK;
-    mcp_gp_train(b->gp[task], &b->s[task], b->info ? &b->info[task] : NULL, &b->err[task]);
+    b->status[task] = mcp_gp_train(b->gp[task], b->s ? b->s[task] : NULL, &b->err[task]);
 }
 
-mcp_status mcp_gp_train_all(mcp_gp *const *gp, int count, const mcp_gp_settings *s, mcp_gp_info *info,
-                            int threads, mcp_error *err)
+mcp_status mcp_gp_train_all(mcp_gp *const *gp, int count, const mcp_gp_settings *const *s, int threads,
+                            mcp_error *err)
 {
-    batch      b    = {.gp = gp, .s = s, .info = info};
+    batch      b    = {.gp = gp, .s = s};
     mcp_pool  *pool = NULL;
     mcp_status st   = MCP_OK;
     if (count < 1) return MCP_OK;
     b.err = mcp_calloc((size_t)count, sizeof *b.err);
-    if (!b.err) return mcp_fail(err, MCP_ERR_MEMORY, "gp: out of memory");
+    b.status = mcp_calloc((size_t)count, sizeof *b.status);
+    if (!b.err || !b.status) {
+        st = mcp_fail(err, MCP_ERR_MEMORY, "gp: out of memory");
+        goto done;
+    }
     if (threads != 1 && count > 1 &&
         (st = mcp_pool_create(&pool, threads < count ? threads : count, err)) != MCP_OK)
         goto done;
     mcp_pool_run(pool, count, train_one, &b);
     for (int i = 0; i < count && st == MCP_OK; i++)
-        if (b.err[i].status != MCP_OK) st = mcp_fail(err, b.err[i].status, "%s", b.err[i].text);
+        if ((st = b.status[i]) != MCP_OK) mcp_fail(err, st, "%s", b.err[i].text);
 done:
     mcp_pool_free(pool);
+    mcp_free(b.status);
     mcp_free(b.err);
     return st;
 }

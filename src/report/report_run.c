@@ -5,6 +5,7 @@
 
 #include "io/file.h"
 #include "math/arena.h"
+#include "mcpilco/version.h"
 #include "report/parts.h"
 
 static void settings(mcp_text *out, const mcp_run *r)

@@ -61,7 +61,8 @@ CASE(training_finds_noise_and_a_stationary_point)
     mcp_gp_info info;
     make_data(2, M, 0.1, X, y);
     REQUIRE_OK(mcp_gp_create(&gp, k, M, D, X, y, err));
-    REQUIRE_OK(mcp_gp_train(gp, NULL, &info, err));
+    REQUIRE_OK(mcp_gp_train(gp, NULL, err));
+    info = *mcp_gp_trained(gp);
     CHECK(info.noise_std > 0.07 && info.noise_std < 0.13);
     CHECK(info.nlml < info.nlml_start && info.evaluations > 5 && info.starts == 2);
     REQUIRE_OK(mcp_gp_nlml(gp, &nlml, g, err));
@@ -88,7 +89,8 @@ CASE(every_kernel_trains_and_does_not_get_worse)
         mcp_gp     *gp;
         mcp_gp_info info;
         REQUIRE_OK(mcp_gp_create(&gp, k, M, D, X, y, err));
-        REQUIRE_OK(mcp_gp_train(gp, NULL, &info, err));
+        REQUIRE_OK(mcp_gp_train(gp, NULL, err));
+        info = *mcp_gp_trained(gp);
         CHECK(info.nlml < info.nlml_start);
         CHECK(info.nlml < 30.0);
         for (int j = 0; j <= mcp_kernel_params(k); j++) CHECK(fabs(mcp_gp_hyper(gp)[j]) < 25.0);
@@ -112,8 +114,10 @@ CASE(training_does_not_depend_on_units)
     }
     REQUIRE_OK(mcp_gp_create(&a, k, M, D, X, y, err));
     REQUIRE_OK(mcp_gp_create(&b, k, M, D, Xs, ys, err));
-    REQUIRE_OK(mcp_gp_train(a, NULL, &ia, err));
-    REQUIRE_OK(mcp_gp_train(b, NULL, &ib, err));
+    REQUIRE_OK(mcp_gp_train(a, NULL, err));
+    ia = *mcp_gp_trained(a);
+    REQUIRE_OK(mcp_gp_train(b, NULL, err));
+    ib = *mcp_gp_trained(b);
     CHECK_CLOSE(ib.nlml, ia.nlml + M * log(1e-5), 0, 0.05);
     double x[D] = {0.3, 0.2, -0.1}, xs[D], ma, mb;
     for (int d = 0; d < D; d++) xs[d] = x[d] * scale[d];
@@ -138,7 +142,8 @@ CASE(floors_and_fixed_lambda_are_kept)
     s.lengthscale_floor = 1.5;
     s.fix_lambda        = 1;
     REQUIRE_OK(mcp_gp_create(&gp, k, N, D, X, y, err));
-    REQUIRE_OK(mcp_gp_train(gp, &s, &info, err));
+    REQUIRE_OK(mcp_gp_train(gp, &s, err));
+    info = *mcp_gp_trained(gp);
     CHECK(info.noise_std >= 0.2 * (1 - 1e-9));
     CHECK(mcp_gp_hyper(gp)[0] == 0.0);
     for (int d = 0; d < D; d++) {
@@ -149,7 +154,7 @@ CASE(floors_and_fixed_lambda_are_kept)
     }
     s.noise_floor = NAN;
     mcp_error e;
-    CHECK(mcp_gp_train(gp, &s, &info, &e) == MCP_ERR_ARG);
+    CHECK(mcp_gp_train(gp, &s, &e) == MCP_ERR_ARG);
     CHECK_HAS(e.text, "noise_floor");
     mcp_gp_free(gp);
     mcp_kernel_free(k);
@@ -165,10 +170,12 @@ CASE(training_from_present_continues)
     make_data(6, N, 0.1, X, y);
     mcp_gp_settings_default(&s);
     REQUIRE_OK(mcp_gp_create(&gp, k, N, D, X, y, err));
-    REQUIRE_OK(mcp_gp_train(gp, &s, &first, err));
+    REQUIRE_OK(mcp_gp_train(gp, &s, err));
+    first = *mcp_gp_trained(gp);
     s.from_present = 1;
     s.restarts     = 0;
-    REQUIRE_OK(mcp_gp_train(gp, &s, &again, err));
+    REQUIRE_OK(mcp_gp_train(gp, &s, err));
+    again = *mcp_gp_trained(gp);
     CHECK_CLOSE(again.nlml_start, first.nlml, 1e-9, 0);
     CHECK(again.nlml <= first.nlml + 1e-9 && again.evaluations < first.evaluations);
     mcp_gp_free(gp);
@@ -181,7 +188,7 @@ CASE(same_numbers_on_one_and_three_threads)
     mcp_kernel     *k = parse("se");
     mcp_gp         *a[3], *b[3];
     mcp_gp_settings s[3];
-    mcp_gp_info     info[3];
+    const mcp_gp_settings *each[3] = {&s[0], &s[1], &s[2]};
     for (int i = 0; i < 3; i++) {
         make_data(7, N, 0.1, X, y[i]);
         for (int j = 0; j < N; j++) y[i][j] += i * X[j * D + 2];
@@ -189,15 +196,15 @@ CASE(same_numbers_on_one_and_three_threads)
         REQUIRE_OK(mcp_gp_create(&a[i], k, N, D, X, y[i], err));
         REQUIRE_OK(mcp_gp_create(&b[i], k, N, D, X, y[i], err));
     }
-    REQUIRE_OK(mcp_gp_train_all(a, 3, s, NULL, 1, err));
-    REQUIRE_OK(mcp_gp_train_all(b, 3, s, info, 3, err));
+    REQUIRE_OK(mcp_gp_train_all(a, 3, each, 1, err));
+    REQUIRE_OK(mcp_gp_train_all(b, 3, each, 3, err));
     for (int i = 0; i < 3; i++) {
         CHECK(!memcmp(mcp_gp_hyper(a[i]), mcp_gp_hyper(b[i]), (D + 2) * sizeof(double)));
-        CHECK(info[i].evaluations > 0);
+        CHECK(mcp_gp_trained(b[i])->evaluations > 0);
     }
     s[1].restarts = -1;
     mcp_error e;
-    CHECK(mcp_gp_train_all(a, 3, s, NULL, 2, &e) == MCP_ERR_ARG);
+    CHECK(mcp_gp_train_all(a, 3, each, 2, &e) == MCP_ERR_ARG);
     CHECK_HAS(e.text, "restarts");
     for (int i = 0; i < 3; i++) {
         mcp_gp_free(a[i]);
@@ -211,10 +218,9 @@ static void train_sane(const char *text, const double *X, const double *y, int n
 {
     mcp_kernel *k = parse(text);
     mcp_gp     *gp;
-    mcp_gp_info info;
     double      mean[N], var[N];
     REQUIRE_OK(mcp_gp_create(&gp, k, n, D, X, y, err));
-    REQUIRE_OK(mcp_gp_train(gp, NULL, &info, err));
+    REQUIRE_OK(mcp_gp_train(gp, NULL, err));
     REQUIRE_OK(mcp_gp_predict(gp, n, X, mean, var, err));
     for (int i = 0; i < n; i++) {
         CHECK_CLOSE(mean[i], y[i], 0, tolerance);
@@ -314,7 +320,7 @@ static double negative_gradient(void *user, const double *p, const double *x, co
 CASE(a_hopeless_matrix_is_an_error_not_a_crash)
 {
     double          X[N * D], y[N], nlml, mean;
-    mcp_user_kernel uk = {.params = 0, .value = negative_value, .gradient = negative_gradient};
+    mcp_user_kernel uk = {.size = sizeof uk, .params = 0, .value = negative_value, .gradient = negative_gradient};
     mcp_kernel     *k;
     mcp_gp         *gp;
     mcp_posterior  *p;
@@ -324,7 +330,7 @@ CASE(a_hopeless_matrix_is_an_error_not_a_crash)
     REQUIRE_OK(mcp_gp_create(&gp, k, N, D, X, y, err));
     CHECK(mcp_gp_nlml(gp, &nlml, NULL, &e) == MCP_ERR_NUMERIC);
     CHECK_HAS(e.text, "cannot be factorised");
-    CHECK(mcp_gp_train(gp, NULL, NULL, &e) == MCP_ERR_NUMERIC);
+    CHECK(mcp_gp_train(gp, NULL, &e) == MCP_ERR_NUMERIC);
     CHECK(mcp_gp_predict(gp, 1, X, &mean, NULL, &e) == MCP_ERR_NUMERIC);
     mcp_posterior_settings s = {.type = MCP_POSTERIOR_SPARSE, .tolerance = 0.01};
     CHECK(mcp_posterior_create(&p, gp, &s, mcp_isa_level(), NULL, &e) == MCP_ERR_NUMERIC && !p);
@@ -339,7 +345,7 @@ CASE(a_gp_can_be_rebuilt_from_its_parts_to_the_bit)
     mcp_gp     *gp, *copy;
     make_data(12, N, 0.1, X, y);
     REQUIRE_OK(mcp_gp_create(&gp, k, N, D, X, y, err));
-    REQUIRE_OK(mcp_gp_train(gp, NULL, NULL, err));
+    REQUIRE_OK(mcp_gp_train(gp, NULL, err));
     REQUIRE_OK(mcp_kernel_parse(&k2, mcp_kernel_text(mcp_gp_kernel(gp)), mcp_gp_features(gp),
                                 mcp_gp_features(gp), err));
     REQUIRE_OK(mcp_gp_create(&copy, k2, mcp_gp_count(gp), mcp_gp_features(gp), mcp_gp_inputs(gp),
@@ -364,6 +370,7 @@ static mcp_status whole_life(mcp_error *err)
     mcp_gp                *gp[2] = {NULL, NULL};
     mcp_posterior         *p = NULL, *q = NULL;
     mcp_gp_settings        t[2];
+    const mcp_gp_settings *each[2] = {&t[0], &t[1]};
     mcp_posterior_settings s = {.type = MCP_POSTERIOR_SPARSE, .tolerance = 0.01},
                            u = {.type = MCP_POSTERIOR_SUBSET, .points_max = 9};
     mcp_status             st;
@@ -378,7 +385,7 @@ static mcp_status whole_life(mcp_error *err)
     if ((st = mcp_kernel_sum(&k, a, b, err)) != MCP_OK) goto done;
     for (int i = 0; i < 2; i++)
         if ((st = mcp_gp_create(&gp[i], k, N, D, X, y, err)) != MCP_OK) goto done;
-    if ((st = mcp_gp_train_all(gp, 2, t, NULL, 2, err)) != MCP_OK) goto done;
+    if ((st = mcp_gp_train_all(gp, 2, each, 2, err)) != MCP_OK) goto done;
     if ((st = mcp_gp_predict(gp[0], 1, X, &mean, NULL, err)) != MCP_OK) goto done;
     if ((st = mcp_gp_nlml(gp[1], &mean, NULL, err)) != MCP_OK) goto done;
     if ((st = mcp_posterior_create(&p, gp[0], &s, mcp_isa_level(), NULL, err)) != MCP_OK) goto done;

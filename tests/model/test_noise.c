@@ -134,7 +134,7 @@ CASE(a_known_correlation_brings_the_mean_nearer_to_the_truth)
             mcp_gp_settings_default(&s);
             REQUIRE_OK(mcp_gp_create(&gp, k, M, 1, X, y, err));
             if (shaped) REQUIRE_OK(mcp_gp_noise_shape(gp, 3, lag, err));
-            REQUIRE_OK(mcp_gp_train(gp, &s, NULL, err));
+            REQUIRE_OK(mcp_gp_train(gp, &s, err));
             REQUIRE_OK(mcp_gp_predict(gp, M, X, mean, NULL, err));
             for (int i = 0; i < M; i++) error[shaped] += pow(mean[i] - sin(2 * X[i]), 2);
             mcp_gp_free(gp);

@@ -392,7 +392,7 @@ CASE(sparse_posterior_keeps_its_promise_on_cart_pole_data)
         mcp_gp_settings_default(&t);
         t.restarts = 0;
         REQUIRE_OK(mcp_gp_create(&gp, k, N, CP_FEATURES, X, y[target], err));
-        REQUIRE_OK(mcp_gp_train(gp, &t, NULL, err));
+        REQUIRE_OK(mcp_gp_train(gp, &t, err));
         double noise = sqrt(mcp_gp_noise_var(gp)), worst_mean = 0, worst_std = 0;
         CHECK(noise > 0.015 && noise < 0.03);
         mcp_posterior         *p[2];
