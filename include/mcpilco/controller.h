@@ -37,10 +37,12 @@ MCP_API double      mcp_controller_command_limit(const mcp_controller *c, int i)
 MCP_API void mcp_controller_reset(mcp_controller *c) MCP_ONE_THREAD;
 /* One sample: measurements in, commands out, clamped to their limits and slew limits; angles of sensors that
  * wrap are unwrapped. observed (may be NULL) receives the observer's state estimate. Returns 0, or 1 when a
- * measurement or a command was not a finite number: the commands are then zero and the memory is as before.
- */
+ * measurement was not a finite number or would have made a command, the estimate or the memory so: the
+ * commands are then the task's safe input, and nothing is remembered but that it was sent. */
 MCP_API int mcp_controller_step(mcp_controller *c, const double *measured, double *command,
                                 double *observed) MCP_ONE_THREAD;
+/* The task's safe input after the last step: send it when the loop ends, whatever the reason. */
+MCP_API void mcp_controller_safe(mcp_controller *c, double *command) MCP_ONE_THREAD;
 
 #ifdef __cplusplus
 }

@@ -149,11 +149,32 @@ static mcp_status compose_events(mcp_system *s, mcp_error *err)
     return mcp_compose_end(&c, &s->events);
 }
 
+/* zero, hold or an expression of the observed state and the last command, input by input. */
+static mcp_status compose_safe(mcp_system *s, mcp_error *err)
+{
+    const mcp_task *t = s->task;
+    mcp_composer    c;
+    char            name[MCP_NAME_SIZE];
+    begin(&c, s, err);
+    for (int i = 0; i < t->nu; i++) {
+        const mcp_task_input *u = &t->input[i];
+        const mcp_expr       *e = t->safe.n ? &t->safe.item[i].expr : NULL;
+        mcp_compose_name(name, "wanted_%s", u->name);
+        if (!e || !strcmp(e->text, "zero")) mcp_compose_define(&c, name, "0");
+        else if (!strcmp(e->text, "hold")) mcp_compose_define(&c, name, "%s", u->name);
+        else mcp_compose_define_at(&c, name, e);
+        mcp_compose_output(&c, mcp_compose_name(name, "safe_%s", u->name), "clamp(wanted_%s, -%.17g, %.17g)",
+                           u->name, u->limit, u->limit);
+    }
+    return mcp_compose_end(&c, &s->safe);
+}
+
 static mcp_status no_parameters(const mcp_system *s, mcp_error *err)
 {
     const struct { const mcp_program *p; const char *name; } part[] = {
         {s->sensor, "sensor"}, {s->actuator, "actuator"}, {s->features, "features"},
         {s->integrate, "known transitions"}, {s->cost, "cost"}, {s->events, "success and limits"},
+        {s->safe, "safe input"}, {s->given, "observer"},
     };
     for (size_t i = 0; i < sizeof part / sizeof *part; i++)
         if (mcp_program_params(part[i].p) > 0)
@@ -205,7 +226,8 @@ mcp_status mcp_system_create(mcp_system **out, const mcp_task *task, mcp_error *
 
     typedef mcp_status piece(mcp_system *, mcp_error *);
     piece *const pieces[] = {mcp_kernel_texts, compose_sensor,    mcp_controller_compose, compose_actuator,
-                             compose_features, compose_integrate, compose_cost,           compose_events};
+                             compose_features, compose_integrate, compose_cost,           compose_events,
+                             compose_safe};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces && st == MCP_OK; i++) st = pieces[i](s, err);
     if (st == MCP_OK) st = no_parameters(s, err);
     if (st == MCP_OK) *out = s;
@@ -216,8 +238,8 @@ mcp_status mcp_system_create(mcp_system **out, const mcp_task *task, mcp_error *
 void mcp_system_free(mcp_system *s)
 {
     if (!s) return;
-    mcp_program *const programs[] = {s->sensor, s->controller, s->policy_true, s->actuator,
-                                     s->features, s->integrate, s->cost, s->events};
+    mcp_program *const programs[] = {s->sensor,   s->controller, s->policy_true, s->given, s->safe,
+                                     s->actuator, s->features,   s->integrate,   s->cost,  s->events};
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) mcp_program_free(programs[i]);
     for (int i = 0; s->kernel && i < s->ngp; i++) mcp_kernel_free(s->kernel[i]);
     for (int i = 0; s->kernel_text && i < s->ngp; i++) mcp_free(s->kernel_text[i]);

@@ -34,6 +34,9 @@ typedef struct {
     mcp_program *controller;   /* in y[ny]              out u[nu], z[nx]                              */
     /* in x[nx]              out u[nu], z[nx] = x: MC-PILCO's particles; same theta */
     mcp_program *policy_true;
+    /* in y[ny], u[nu]       out u[nu] limited, z[nx]: commands that are not the policy's */
+    mcp_program *given;
+    mcp_program *safe;         /* in z[nx], last u[nu]  out u[nu]: the safe input, within its limits  */
     mcp_program *actuator;     /* in u[nu]              out u applied[nu]; memory: delay lines        */
     /* in x[nx], u[nu]       out f[nf] (features, then pi basis functions), prior mean[ngp] */
     mcp_program *features;

@@ -1,65 +1,59 @@
 /* controller.c - observer and policy of a run, one sample at a time, in the user's own loop. */
 #include "mcpilco/controller.h"
 
-#include <math.h>
 #include <string.h>
 
+#include "control/runtime.h"
 #include "learn/recommend.h"
 #include "math/arena.h"
 
-#define TWO_PI 6.283185307179586476925286766559
-
 struct mcp_controller {
-    mcp_run *run;
-    double *theta, *in, *out, *work, *memory, *trying, *before,
-        *last; /* before: measurements, last: commands one sample ago */
-    int      slots, started;
+    mcp_run      *run;
+    const double *theta; /* the run owns it */
+    mcp_runtime  *runtime;
 };
+
+/* The wanted trial, or a sentence. A damaged trial hides those behind it: what the rest recommends may be an
+ * older policy, so such a run gives one only by its number. */
+static mcp_status pick(mcp_run_item **out, const mcp_run *r, int trial, const mcp_error *trouble,
+                       mcp_error *err)
+{
+    const int last = mcp_run_trials(r);
+    const int damaged = trouble->status != MCP_OK && strcmp(trouble->text, r->missing.text) != 0;
+    *out = NULL;
+    if (damaged && (!trial || trial > last))
+        return mcp_fail(err, MCP_ERR_IO,
+                        "%s; repair it with mcpilco learn --resume, or ask for a trial from 1 to %d by its "
+                        "number",
+                        trouble->text, last);
+    if ((*out = mcp_run_trial(r, trial ? trial : mcp_recommended(r)))) return MCP_OK;
+    return mcp_fail(err, MCP_ERR_ARG, "%s has no policy of trial %d; it has %d", r->folder, trial, last);
+}
 
 mcp_status mcp_controller_load(mcp_controller **out, const char *run_folder, int trial, mcp_error *err)
 {
-    mcp_run   *r = NULL;
-    mcp_error  trouble = {MCP_OK, ""};
-    *out          = NULL;
-    mcp_status st = mcp_run_open(&r, run_folder, &trouble, err);
-    if (st != MCP_OK) return st;
-    mcp_run_item   *it = mcp_run_trial(r, trial ? trial : mcp_recommended(r));
-    mcp_controller *c = it ? mcp_calloc(1, sizeof *c) : NULL;
-    if (!it)
-        st = mcp_fail(err, MCP_ERR_ARG, "%s has no policy of trial %d; it has %d", run_folder, trial,
-                      mcp_run_trials(r));
-    else if (c) {
-        const mcp_program *p = r->system->controller;
-        size_t ny = (size_t)r->system->ny, nu = (size_t)r->system->nu, no = (size_t)mcp_program_outputs(p),
-               m = (size_t)mcp_program_memory(p);
-        size_t             n = 2 * ny + nu + no + 2 * m + mcp_program_work(p);
-        c->theta = it->theta; /* the run owns it */
-        c->run   = r;
-        c->slots = (int)m;
-        c->in    = mcp_calloc(n + 1, sizeof *c->in);
-        if (c->in) {
-            c->before = c->in + ny;
-            c->last   = c->before + ny;
-            c->out    = c->last + nu;
-            c->memory = c->out + no;
-            c->trying = c->memory + m;
-            c->work   = c->trying + m;
-            mcp_controller_reset(c);
-            *out = c;
-            return MCP_OK;
-        }
+    mcp_error       trouble = {MCP_OK, ""};
+    mcp_run_item   *it = NULL;
+    mcp_controller *c = mcp_calloc(1, sizeof *c);
+    *out = NULL;
+    if (!c) return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory for its controller", run_folder);
+    mcp_status st = mcp_run_open(&c->run, run_folder, &trouble, err);
+    if (st == MCP_OK) st = pick(&it, c->run, trial, &trouble, err);
+    if (st == MCP_OK) st = mcp_runtime_create(&c->runtime, c->run->system, err);
+    if (st != MCP_OK) {
+        mcp_controller_free(c);
+        return st;
     }
-    if (st == MCP_OK) st = mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory for its controller", run_folder);
-    mcp_free(c);
-    mcp_run_free(r);
-    return st;
+    c->theta = it->theta;
+    *out = c;
+    return MCP_OK;
 }
 
 void mcp_controller_free(mcp_controller *c)
 {
     if (!c) return;
+    mcp_runtime_free(c->runtime);
     mcp_run_free(c->run);
-    mcp_free(c->in);
     mcp_free(c);
 }
 
@@ -87,36 +81,20 @@ double mcp_controller_command_limit(const mcp_controller *c, int i)
 
 void mcp_controller_reset(mcp_controller *c)
 {
-    c->started = 0;
-    memset(c->last, 0, (size_t)c->run->system->nu * sizeof *c->last);
+    mcp_runtime_reset(c->runtime);
 }
 
 int mcp_controller_step(mcp_controller *c, const double *measured, double *command, double *observed)
 {
-    const mcp_system *s = c->run->system;
-    int               good = 1;
-    for (int i = 0; i < s->ny; i++) {
-        double v = measured[i];
-        if (s->task->measured[i].angle && c->started) v += TWO_PI * round((c->before[i] - v) / TWO_PI);
-        c->in[i] = v;
-        good &= isfinite(v) != 0;
-    }
-    if (good) {
-        memcpy(c->trying, c->memory, (size_t)c->slots * sizeof *c->memory);
-        mcp_program_step(s->controller, c->theta, !c->started, c->in, c->trying, c->out, c->work);
-        for (int i = 0; i < s->nu; i++) good &= isfinite(c->out[i]) != 0;
-    }
-    for (int i = 0; i < s->nu; i++) {
-        const mcp_task_input *u = &s->task->input[i];
-        double v = good ? fmin(fmax(c->out[i], -u->limit), u->limit) : 0, most = u->slew * s->ts;
-        if (good && u->slew > 0) v = fmin(fmax(v, c->last[i] - most), c->last[i] + most);
-        command[i] = v;
-    }
-    if (!good) return 1;
-    if (observed) memcpy(observed, c->out + s->nu, (size_t)s->nx * sizeof *observed);
-    memcpy(c->memory, c->trying, (size_t)c->slots * sizeof *c->memory);
-    memcpy(c->before, c->in, (size_t)s->ny * sizeof *c->before);
-    memcpy(c->last, command, (size_t)s->nu * sizeof *c->last);
-    c->started = 1;
-    return 0;
+    const mcp_runtime *r = c->runtime;
+    const mcp_system  *s = r->system;
+    const int          bad = mcp_runtime_step(c->runtime, c->theta, NULL, measured) != MCP_FAULT_NONE;
+    memcpy(command, r->command, (size_t)s->nu * sizeof *command);
+    if (observed) memcpy(observed, r->observed, (size_t)s->nx * sizeof *observed);
+    return bad;
+}
+
+void mcp_controller_safe(mcp_controller *c, double *command)
+{
+    mcp_runtime_safe(c->runtime, command);
 }

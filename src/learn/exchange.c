@@ -4,22 +4,18 @@
 #include <math.h>
 #include <string.h>
 
+#include "control/runtime.h"
 #include "io/file.h"
 #include "math/arena.h"
 
 mcp_status mcp_exchange_inputs(const mcp_learner *l, double *u, mcp_error *err)
 {
     const mcp_run *r = l->run;
-    const mcp_task *task = r->task;
-    int            nu = r->system->nu;
-    mcp_status     st = mcp_explore_inputs(task, r->seed, (uint32_t)r->items, u, err);
-    for (int k = 0; st == MCP_OK && k < r->system->steps; k++)
-        for (int j = 0; j < nu; j++) {
-            const mcp_task_input *in = &task->input[j];
-            double *v = &u[k * nu + j], last = k ? u[(k - 1) * nu + j] : 0.0, most = in->slew * r->system->ts;
-            *v = fmax(-in->limit, fmin(in->limit, *v));
-            if (in->slew > 0.0) *v = fmax(last - most, fmin(last + most, *v));
-        }
+    mcp_runtime   *control = NULL;
+    mcp_status     st = mcp_explore_inputs(r->task, r->seed, (uint32_t)r->items, u, err);
+    if (st == MCP_OK) st = mcp_runtime_create(&control, r->system, err);
+    if (st == MCP_OK) mcp_runtime_limit(control, r->system->steps, u);
+    mcp_runtime_free(control);
     return st;
 }
 

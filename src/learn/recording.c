@@ -7,10 +7,9 @@
 #include <string.h>
 
 #include "io/csv.h"
+#include "math/angle.h"
 #include "math/arena.h"
 #include "math/stats.h"
-
-static const double TWO_PI = 6.283185307179586476925286766559;
 
 void mcp_add_settings_default(mcp_add_settings *s)
 {
@@ -243,7 +242,7 @@ static void unwrap(mcp_recording *r, int i)
 {
     for (int k = 1; k < r->rows; k++) {
         double before = r->measured[(k - 1) * r->ny + i], *v = &r->measured[k * r->ny + i];
-        *v += TWO_PI * round((before - *v) / TWO_PI);
+        *v += MCP_TURN * mcp_turns_to(before, *v);
     }
 }
 

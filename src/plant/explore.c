@@ -13,12 +13,11 @@
 #include <string.h>
 
 #include "io/csv.h"
+#include "math/angle.h"
 #include "math/arena.h"
 #include "math/rng.h"
 #include "plant/plant_handle.h"
 #include "plant/path.h"
-
-static const double TWO_PI = 6.283185307179586476925286766559;
 
 static double uniform(const mcp_stream *s, int index, int input)
 {
@@ -41,11 +40,11 @@ static void fill_sines(const mcp_task *t, const mcp_stream *s, int i, int T, dou
     for (int j = 0; j < e->sines; j++) {
         double f = e->low + (e->high - e->low) * uniform(s, j, i);
         double r = uniform(s, e->sines + j, i);
-        double phase = e->phase == MCP_SINES_RANDOM  ? TWO_PI * r
-                       : e->phase == MCP_SINES_CREST ? 0.25 * (r < 0.5 ? TWO_PI : -TWO_PI)
+        double phase = e->phase == MCP_SINES_RANDOM  ? MCP_TURN * r
+                       : e->phase == MCP_SINES_CREST ? 0.25 * (r < 0.5 ? MCP_TURN : -MCP_TURN)
                                                      : 0.0;
         for (int k = 0; k < T; k++)
-            u[k * t->nu + i] += e->amplitude * t->input[i].limit * sin(TWO_PI * f * k / t->rate + phase);
+            u[k * t->nu + i] += e->amplitude * t->input[i].limit * sin(MCP_TURN * f * k / t->rate + phase);
     }
 }
 
@@ -103,14 +102,12 @@ mcp_status mcp_explore_inputs(const mcp_task *task, uint64_t seed, uint32_t tria
         if (st != MCP_OK) return st;
     }
     for (int i = 0; i < task->nu; i++) {
-        double limit = task->input[i].limit;
         switch (task->explore.type) {
         case MCP_EXPLORE_UNIFORM: fill_uniform(task, &s, i, T, u); break;
         case MCP_EXPLORE_SINES: fill_sines(task, &s, i, T, u); break;
         case MCP_EXPLORE_TRIANGLE: fill_triangle(task, &s, i, T, u); break;
         case MCP_EXPLORE_FILE: break;
         }
-        for (int k = 0; k < T; k++) u[k * task->nu + i] = fmax(-limit, fmin(limit, u[k * task->nu + i]));
     }
     return MCP_OK;
 }

@@ -47,38 +47,15 @@ mcp_status mcp_plant_builder(mcp_builder **out, const mcp_task *task, mcp_error 
     return st;
 }
 
-/* The safe input: zero (also when absent), hold, or an expression of the observed state and the last input.
- */
-static mcp_status compile_safe(mcp_plant *p, mcp_error *err)
-{
-    const mcp_task *task = p->system->task;
-    const mcp_expr *e = &task->fail_safe;
-    mcp_builder    *b = NULL;
-    if (!e->text || !strcmp(e->text, "zero")) return MCP_OK;
-    if (!strcmp(e->text, "hold")) {
-        p->hold = 1;
-        return MCP_OK;
-    }
-    mcp_status st = mcp_plant_builder(&b, task, err);
-    if (st == MCP_OK) st = mcp_builder_output(b, "safe_input", e->text, e->at, err);
-    if (st == MCP_OK) st = mcp_builder_finish(b, &p->safe, err);
-    if (st == MCP_OK) st = mcp_runner_create(&p->safe_runner, p->safe, err);
-    mcp_builder_free(b);
-    return st;
-}
-
 static mcp_status prepare(mcp_plant *p, mcp_error *err)
 {
     const mcp_system *s = p->system;
     mcp_status        st;
-    if ((st = mcp_runner_create(&p->controller, s->controller, err)) != MCP_OK) return st;
+    if ((st = mcp_runtime_create(&p->control, s, err)) != MCP_OK) return st;
     if ((st = mcp_runner_create(&p->actuator, s->actuator, err)) != MCP_OK) return st;
     if ((st = mcp_runner_create(&p->events, s->events, err)) != MCP_OK) return st;
-    if ((st = mcp_runner_create(&p->integrate, s->integrate, err)) != MCP_OK) return st;
-    if ((st = compile_safe(p, err)) != MCP_OK) return st;
-    p->theta0  = mcp_calloc((size_t)mcp_program_params(s->controller) + 1, sizeof(double));
     p->explore = mcp_calloc((size_t)s->steps * (size_t)s->nu + 1, sizeof(double));
-    return p->theta0 && p->explore ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a plant");
+    return p->explore ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a plant");
 }
 
 static mcp_status open_kind(mcp_plant *p, mcp_error *err)
@@ -136,13 +113,9 @@ void mcp_plant_close(mcp_plant *p)
 {
     if (!p) return;
     if (p->ops.destroy) p->ops.destroy(p->context);
-    mcp_runner_free(&p->controller);
+    mcp_runtime_free(p->control);
     mcp_runner_free(&p->actuator);
     mcp_runner_free(&p->events);
-    mcp_runner_free(&p->integrate);
-    mcp_runner_free(&p->safe_runner);
-    mcp_program_free(p->safe);
-    mcp_free(p->theta0);
     mcp_free(p->explore);
     mcp_free(p);
 }

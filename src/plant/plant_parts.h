@@ -2,6 +2,7 @@
 #ifndef MCP_PLANT_PARTS_H
 #define MCP_PLANT_PARTS_H
 
+#include "control/runtime.h"
 #include "plant/plant_handle.h"
 
 /* Each kind of plant fills ops and context. */
@@ -26,13 +27,9 @@ struct mcp_plant {
     const mcp_system *system;
     mcp_plant_ops     ops;
     void             *context;
-    mcp_runner        controller, actuator, events, integrate;
-    /* safe input as an expression of the observed state and the last input; NULL: zero or hold */
-    mcp_program *safe;
-    mcp_runner        safe_runner;
-    int               hold;
-    double           *theta0;  /* parameters while exploring: the observer does not use them */
-    double           *explore; /* [T][nu] */
+    mcp_runtime      *control;
+    mcp_runner        actuator, events;
+    double           *explore; /* [T][nu] commands while exploring */
 };
 
 #endif

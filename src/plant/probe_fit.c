@@ -14,11 +14,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "math/angle.h"
 #include "math/arena.h"
 #include "math/linalg.h"
 #include "plant/probe.h"
 
-static const double TWO_PI = 6.283185307179586476925286766559;
 enum { ORDERS = 7 };
 
 static double binomial(int n, int k)
@@ -73,15 +73,14 @@ double mcp_noise_deviation(int n, const double *y, double *relative_error)
 int mcp_unwrap(int n, double *y)
 {
     int    count = 0;
-    double turn = 0.0, before = n ? y[0] : 0.0;
+    double turns = 0.0, before = n ? y[0] : 0.0;
     for (int k = 1; k < n; k++) {
-        double jump = y[k] - before;
-        before = y[k];
-        if (fabs(fabs(jump) - TWO_PI) < 1.0) {
-            turn -= jump > 0.0 ? TWO_PI : -TWO_PI;
+        if (fabs(fabs(y[k] - before) - MCP_TURN) < 1.0) {
+            turns += mcp_turns_to(before, y[k]);
             count++;
         }
-        y[k] += turn;
+        before = y[k];
+        y[k] += MCP_TURN * turns;
     }
     return count;
 }

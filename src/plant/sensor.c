@@ -4,9 +4,8 @@
 
 #include <math.h>
 
+#include "math/angle.h"
 #include "math/arena.h"
-
-static const double TWO_PI = 6.283185307179586476925286766559;
 
 mcp_stream mcp_plant_stream(uint64_t seed, uint32_t trial, uint32_t run)
 {
@@ -53,7 +52,7 @@ void mcp_sensor_read(mcp_sensor *s, const double *x, double *y)
             q += c->noise * e;
         }
         if (c->quantum > 0.0) q = floor(q / c->quantum + 0.5) * c->quantum;
-        if (c->angle) q -= TWO_PI * round(q / TWO_PI);
+        if (c->angle) q = mcp_angle_wrap(q);
         y[i] = q;
     }
 }

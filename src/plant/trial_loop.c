@@ -1,13 +1,11 @@
-/* trial_loop.c - one trial: measure, observe, decide, clamp, act, log, watch the limits, until the trial is
- * over. Every way out of the loop sends the safe input: the end, a limit, a plant that ends the trial or is
- * lost, a stop. */
+/* trial_loop.c - one trial: measure, control (control/runtime.h), log, watch the limits, act, until the trial
+ * is over. Every way out of the loop sends the safe input: the end, a limit, a plant that ends the trial or
+ * is lost, a stop. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "plant/plant_parts.h"
-
-static const double TWO_PI = 6.283185307179586476925286766559;
 
 typedef struct {
     mcp_plant        *p;
@@ -15,8 +13,6 @@ typedef struct {
     const double     *theta;
     mcp_trial        *out;
     mcp_sample        sample;
-    double u[MCP_MAX_INPUT], last[MCP_MAX_INPUT]; /* command of this sample, of the one before (0 at first) */
-    double carried[MCP_MAX_STATE]; /* exploration: states that follow from the inputs */
     double            sum, sum2, answer;                     /* timing, over paced samples */
     int               periods, answers;
     double sent; /* when the command before the last sample left */
@@ -30,31 +26,41 @@ static void forget(mcp_sample *s)
     s->wall = s->sent = s->late = s->answer = NAN;
 }
 
-/* A sensor that wraps at +-pi is unwrapped here: the turn nearest to the sample before. */
+static mcp_status refuse(const trial_run *r, mcp_error *err)
+{
+    const mcp_runtime *c = r->p->control;
+    const mcp_task    *task = r->s->task;
+    const int          k = r->out->samples;
+    if (c->fault == MCP_FAULT_MEASURED)
+        return mcp_fail(err, MCP_ERR_PLANT,
+                        "the plant measured %s = %g at sample %d; a trial needs finite numbers, so it was "
+                        "ended there",
+                        task->measured[c->at].name, r->sample.measured[c->at], k);
+    if (c->fault == MCP_FAULT_COMMAND)
+        return mcp_fail(err, MCP_ERR_NUMERIC,
+                        "the policy's %s is not a number at sample %d; the trial was ended there",
+                        task->input[c->at].name, k);
+    return mcp_fail(err, MCP_ERR_NUMERIC,
+                    "the observer's %s is not finite at sample %d; the trial was ended there, because a "
+                    "measurement was too large or the observer is not stable",
+                    c->fault == MCP_FAULT_OBSERVED ? task->state[c->at] : "memory", k);
+}
+
+/* One sample through the controller and into the record. A sample that it cannot use is not recorded. */
 static mcp_status record(trial_run *r, mcp_error *err)
 {
-    mcp_trial  *t = r->out;
-    mcp_sample *s = &r->sample;
-    int         k = t->samples;
+    mcp_trial   *t = r->out;
+    mcp_runtime *c = r->p->control;
+    const int    k = t->samples, nu = t->nu;
+    const double *given = r->theta ? NULL : k < r->s->steps ? r->p->explore + k * nu : c->command;
 
-    for (int i = 0; i < t->ny; i++) {
-        const mcp_task_channel *c = &r->s->task->measured[i];
-        if (!isfinite(s->measured[i]))
-            return mcp_fail(
-                err, MCP_ERR_PLANT,
-                "the plant measured %s = %g at sample %d; a trial needs finite numbers, so it was "
-                "ended there",
-                c->name, s->measured[i], k);
-        if (c->angle && k) {
-            double before = t->measured[(k - 1) * t->ny + i];
-            s->measured[i] += TWO_PI * round((before - s->measured[i]) / TWO_PI);
-        }
-        t->measured[k * t->ny + i] = s->measured[i];
-    }
-    memcpy(t->truth + k * t->nx, s->truth, (size_t)t->nx * sizeof(double));
-    for (int i = 0; i < t->nu; i++) t->input[k * t->nu + i] = t->applied[k * t->nu + i] = NAN;
-    t->t[k]    = s->time;
-    t->wall[k] = s->wall;
+    if (mcp_runtime_step(c, r->theta, given, r->sample.measured) != MCP_FAULT_NONE) return refuse(r, err);
+    memcpy(t->measured + k * t->ny, c->measured, (size_t)t->ny * sizeof(double));
+    memcpy(t->observed + k * t->nx, c->observed, (size_t)t->nx * sizeof(double));
+    memcpy(t->truth + k * t->nx, r->sample.truth, (size_t)t->nx * sizeof(double));
+    for (int i = 0; i < nu; i++) t->input[k * nu + i] = t->applied[k * nu + i] = NAN;
+    t->t[k]    = r->sample.time;
+    t->wall[k] = r->sample.wall;
     t->samples++;
     return MCP_OK;
 }
@@ -101,43 +107,12 @@ static void finish_timing(trial_run *r)
     m->period_std  = sqrt(fmax(0.0, r->sum2 / r->periods - mean * mean));
 }
 
-/* Observer and policy on this sample; then clamp and slew limit. */
-static mcp_status decide(trial_run *r, mcp_error *err)
-{
-    mcp_trial  *t = r->out;
-    mcp_runner *c = &r->p->controller;
-    int         k = t->samples - 1, nu = t->nu;
-
-    memcpy(c->in, t->measured + k * t->ny, (size_t)t->ny * sizeof(double));
-    mcp_runner_step(c, r->theta ? r->theta : r->p->theta0, k == 0);
-    memcpy(t->observed + k * t->nx, c->out + nu, (size_t)t->nx * sizeof(double));
-    /* The controller carries known states by its own commands; while exploring they follow from the
-     * exploration's. */
-    for (int i = 0; i < t->nx && !r->theta && k; i++)
-        if (r->s->observed[i] == 2) t->observed[k * t->nx + i] = r->carried[i];
-    for (int i = 0; i < nu; i++) {
-        const mcp_task_input *in = &r->s->task->input[i];
-        double u = r->theta ? c->out[i] : k < r->s->steps ? r->p->explore[k * nu + i] : r->last[i];
-        if (isnan(u))
-            return mcp_fail(err, MCP_ERR_NUMERIC,
-                            "the policy's %s is not a number at sample %d; the trial was ended there",
-                            in->name, k);
-        u = fmax(-in->limit, fmin(in->limit, u));
-        if (in->slew > 0.0) {
-            double most = in->slew * r->s->ts;
-            u = fmax(r->last[i] - most, fmin(r->last[i] + most, u));
-        }
-        r->u[i] = u;
-    }
-    return MCP_OK;
-}
-
 static int limit_hit(trial_run *r, const double *x)
 {
     mcp_runner *e = &r->p->events;
     int         nx = r->s->nx, nu = r->s->nu;
     memcpy(e->in, x, (size_t)nx * sizeof(double));
-    memcpy(e->in + nx, r->u, (size_t)nu * sizeof(double));
+    memcpy(e->in + nx, r->p->control->command, (size_t)nu * sizeof(double));
     mcp_runner_step(e, NULL, r->out->samples == 1);
     for (int i = 0; i < r->s->task->limits; i++)
         if (e->out[1 + i] != 0.0) return i + 1;
@@ -170,47 +145,17 @@ static void end(trial_run *r, const char *prefix, const char *reason)
     snprintf(r->out->reason, sizeof r->out->reason, "%s%s", prefix, reason);
 }
 
-static void safe_input(trial_run *r, double *safe)
-{
-    mcp_plant *p = r->p;
-    mcp_trial *t = r->out;
-    double     value = 0.0;
-    if (p->safe && t->samples) {
-        memcpy(p->safe_runner.in, t->observed + (t->samples - 1) * t->nx, (size_t)t->nx * sizeof(double));
-        memcpy(p->safe_runner.in + t->nx, r->last, (size_t)t->nu * sizeof(double));
-        mcp_runner_step(&p->safe_runner, NULL, 1);
-        value = isfinite(p->safe_runner.out[0]) ? p->safe_runner.out[0] : 0.0;
-    }
-    for (int i = 0; i < t->nu; i++) {
-        double limit = r->s->task->input[i].limit;
-        safe[i] = fmax(-limit, fmin(limit, p->hold ? r->last[i] : value));
-    }
-}
-
-/* Next value of the states whose transition is known, from what is observed and what the actuators get. */
-static void carry(trial_run *r)
-{
-    mcp_runner *i = &r->p->integrate;
-    int         nx = r->s->nx, nu = r->s->nu, k = r->out->samples - 1;
-    memcpy(i->in, r->out->observed + k * nx, (size_t)nx * sizeof(double));
-    memcpy(i->in + nx, r->p->actuator.out, (size_t)nu * sizeof(double));
-    memset(i->in + nx + nu, 0, (size_t)r->s->ngp * sizeof(double));
-    mcp_runner_step(i, NULL, k == 0);
-    memcpy(r->carried, i->out, (size_t)nx * sizeof(double));
-}
-
 /* Carries out the command of sample k and takes sample k+1. */
 static mcp_status act(trial_run *r, mcp_error *err)
 {
     mcp_trial *t = r->out;
     int        k = t->samples - 1, nu = t->nu;
-    memcpy(t->input + k * nu, r->u, (size_t)nu * sizeof(double));
-    memcpy(r->p->actuator.in, r->u, (size_t)nu * sizeof(double));
+    double    *u = t->input + k * nu;
+    memcpy(u, r->p->control->command, (size_t)nu * sizeof(double));
+    memcpy(r->p->actuator.in, u, (size_t)nu * sizeof(double));
     mcp_runner_step(&r->p->actuator, NULL, k == 0);
-    memcpy(r->last, r->u, (size_t)nu * sizeof(double));
-    if (!r->theta) carry(r);
     forget(&r->sample);
-    mcp_status st = r->p->ops.step(r->p->context, r->u, &r->sample, err);
+    mcp_status st = r->p->ops.step(r->p->context, u, &r->sample, err);
     record_applied(r);
     if (st == MCP_OK) record_timing(r);
     return st;
@@ -221,7 +166,6 @@ static mcp_status loop(trial_run *r, mcp_tick_fn *tick, void *tick_context, mcp_
     for (;;) {
         mcp_status st = record(r, err);
         if (st != MCP_OK) return st;
-        if ((st = decide(r, err)) != MCP_OK) return st;
         int limit = watch_limits(r);
         if (limit) {
             const mcp_task_limit *l = &r->s->task->limit[limit - 1];
@@ -251,11 +195,12 @@ static mcp_status run_trial(mcp_plant *p, const double *theta, uint64_t seed, ui
     mcp_start_draw(task, !theta && task->explore.start.parts ? &task->explore.start : &task->start, seed,
                    trial, run, x0);
     forget(&r.sample);
+    mcp_runtime_reset(p->control);
     st = p->ops.reset(p->context, x0, seed, trial, run, &r.sample, err);
     if (st == MCP_OK) st = loop(&r, tick, tick_context, err);
     if (st != MCP_OK && !out->ended) end(&r, "", st == MCP_ERR_NUMERIC ? "numbers not finite" : "plant lost");
     finish_timing(&r);
-    safe_input(&r, safe);
+    mcp_runtime_safe(p->control, safe);
     stopped = p->ops.stop(p->context, safe, st == MCP_OK ? err : NULL);
     return st == MCP_OK ? stopped : st;
 }

@@ -139,6 +139,12 @@ size_t mcp_program_work(const mcp_program *p);
 void mcp_program_step(const mcp_program *p, const double *theta, int first, const double *in, double *mem,
                       double *out, double *work);
 
+/* Whole turns of the angle at `input`: when it moves by a turn and memory slot m by slot[m] turns, output i
+ * moves by output[i] turns and nothing else changes. NaN: no such number, the program tells turns apart
+ * there. */
+mcp_status mcp_program_turns(const mcp_program *p, int input, double *slot, double *output, mcp_error *err);
+int        mcp_program_slot(const mcp_program *p, const char *name); /* -1 = none */
+
 /* Prints the program as a C99 function over a static-size struct:
  *   typedef struct { int started; REAL mem[..]; } PREFIX_state;
  *   void PREFIX_reset(PREFIX_state *s);  void PREFIX_step(PREFIX_state *s, const REAL *in, REAL *out);

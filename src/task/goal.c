@@ -41,36 +41,70 @@ static mcp_status natural_policy(mcp_reader *r, mcp_yaml *n)
     return MCP_OK;
 }
 
-mcp_status mcp_read_policy(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
+/* One expression for each input, in the order of the inputs. */
+static mcp_status read_per_input(mcp_reader *r, mcp_yaml *n, const mcp_key *key, mcp_expr_list *out)
 {
-    mcp_task  *t  = base;
-    mcp_status st = MCP_OK;
-    if (n->kind == MCP_YAML_MAP && !n->count) st = natural_policy(r, n);
-    if (st == MCP_OK && n->kind == MCP_YAML_SCALAR && t->nu == 1) { /* one input: its name need not be said */
-        if (!(t->policy.item = mcp_task_memory_get(r->bag, 1, sizeof(mcp_named_expr))))
-            return mcp_read_memory(r);
-        t->policy.n            = 1;
-        t->policy.item[0].name = t->input[0].name;
-        return mcp_read_expr(r, n, &t->policy.item[0].expr);
-    }
-    if (st == MCP_OK) st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
-    if (st == MCP_OK) st = mcp_read_exprs(r, n, &t->policy);
+    const mcp_task *t  = r->task;
+    mcp_status      st = mcp_expect(r, n, MCP_YAML_MAP, key->form);
+    const char     *names[MCP_MAX_INPUT];
     if (st != MCP_OK) return st;
-    const char *names[MCP_MAX_INPUT];
     for (int k = 0; k < t->nu; k++) names[k] = t->input[k].name;
     for (mcp_yaml *c = n->first; c; c = c->next)
         if (mcp_task_find_input(t, c->key) < 0) {
             const char *near = mcp_nearest(c->key, names, t->nu);
             return mcp_fail_at(r->err, c->key_at,
-                               "found \"%s\" in policy, expected the name of an input%s%s%s", c->key,
+                               "found \"%s\" in %s, expected the name of an input%s%s%s", c->key, key->name,
                                near ? "; did you mean \"" : "", near ? near : "", near ? "\"?" : "");
         }
-    for (int k = 0; k < t->nu; k++)
-        if (!mcp_yaml_find(n, names[k]))
+    out->item = mcp_task_memory_get(r->bag, (size_t)t->nu, sizeof *out->item);
+    if (!out->item) return mcp_read_memory(r);
+    for (out->n = 0; out->n < t->nu && st == MCP_OK; out->n++) {
+        mcp_yaml *c = mcp_yaml_find(n, names[out->n]);
+        if (!c)
             return mcp_fail_at(r->err, n->at,
-                               "policy: input \"%s\" is missing, expected an expression for each input",
-                               names[k]);
-    return MCP_OK;
+                               "%s: input \"%s\" is missing, expected an expression for each input",
+                               key->name, names[out->n]);
+        out->item[out->n].name = t->input[out->n].name;
+        st = mcp_read_expr(r, c, &out->item[out->n].expr);
+    }
+    return st;
+}
+
+/* The same expression for every input. */
+static mcp_status read_for_all(mcp_reader *r, mcp_yaml *n, mcp_expr_list *out)
+{
+    const mcp_task *t = r->task;
+    mcp_status      st = MCP_OK;
+    out->item = mcp_task_memory_get(r->bag, (size_t)t->nu, sizeof *out->item);
+    if (!out->item) return mcp_read_memory(r);
+    for (out->n = 0; out->n < t->nu && st == MCP_OK; out->n++) {
+        out->item[out->n].name = t->input[out->n].name;
+        st = mcp_read_expr(r, n, &out->item[out->n].expr);
+    }
+    return st;
+}
+
+mcp_status mcp_read_policy(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
+{
+    mcp_task  *t  = base;
+    mcp_status st = MCP_OK;
+    if (n->kind == MCP_YAML_MAP && !n->count) st = natural_policy(r, n);
+    if (st != MCP_OK) return st;
+    if (n->kind == MCP_YAML_SCALAR && t->nu == 1) return read_for_all(r, n, &t->policy);
+    return read_per_input(r, n, key, &t->policy);
+}
+
+/* zero and hold have no unit and may stand for all inputs; an expression stands for the only one. */
+mcp_status mcp_read_safe(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
+{
+    mcp_task *t = base;
+    if (n->kind != MCP_YAML_SCALAR) return read_per_input(r, n, key, &t->safe);
+    if (t->nu > 1 && strcmp(n->text, "zero") && strcmp(n->text, "hold"))
+        return mcp_fail_at(r->err, n->at,
+                           "safe: found \"%s\" for %d inputs, which have units of their own; expected zero, "
+                           "hold or a mapping such as {%s: ..., %s: ...}",
+                           n->text, t->nu, t->input[0].name, t->input[1].name);
+    return read_for_all(r, n, &t->safe);
 }
 
 /* Start distributions

@@ -122,8 +122,8 @@ extern const mcp_key mcp_plant_table[], mcp_draw_table[];
 
 mcp_key_fn mcp_read_states, mcp_read_inputs, mcp_read_measured, mcp_read_observer, mcp_read_smoother,
     mcp_read_model;
-mcp_key_fn mcp_read_policy, mcp_read_start, mcp_read_explore, mcp_read_limits, mcp_read_plant, mcp_read_draw,
-    mcp_read_constants;
+mcp_key_fn mcp_read_policy, mcp_read_safe, mcp_read_start, mcp_read_explore, mcp_read_limits, mcp_read_plant,
+    mcp_read_draw, mcp_read_constants;
 
 int mcp_all_measured(const mcp_task *t);
 

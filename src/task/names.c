@@ -136,10 +136,19 @@ static mcp_status check_policy(mcp_reader *r)
 {
     const mcp_task *t = r->task;
     scope           s = open_scope(r, STATES);
-    if (t->fail_safe.text && strcmp(t->fail_safe.text, "zero") && strcmp(t->fail_safe.text, "hold"))
-        check(&s, &t->fail_safe);
     define_all(&s, &t->let);
     check_all(&s, &t->policy);
+    return close_scope(&s);
+}
+
+/* The safe input sees the observed state and, by the inputs' names, the last commands. */
+static mcp_status check_safe(mcp_reader *r)
+{
+    const mcp_expr_list *safe = &r->task->safe;
+    scope                s = open_scope(r, STATES | INPUTS);
+    for (int i = 0; i < safe->n; i++)
+        if (strcmp(safe->item[i].expr.text, "zero") && strcmp(safe->item[i].expr.text, "hold"))
+            check(&s, &safe->item[i].expr);
     return close_scope(&s);
 }
 
@@ -215,6 +224,7 @@ mcp_status mcp_task_consistent(mcp_reader *r, mcp_yaml *root)
     mcp_status      st = check_model(r);
     if (st == MCP_OK) st = check_observer(r);
     if (st == MCP_OK) st = check_policy(r);
+    if (st == MCP_OK) st = check_safe(r);
     if (st == MCP_OK) st = check_goal(r);
     if (st == MCP_OK) st = check_plant(r, root);
     if (st != MCP_OK) return st;

@@ -78,10 +78,11 @@ const mcp_key mcp_task_table[] = {
     {"limits", KEY_OWN, 0, .read = mcp_read_limits,
      .shape = SHAPE_TEXT_MAP, .form = "a mapping name: expression",
      .about = "a trial ends when one of these becomes true; data up to then is used"},
-    {"safe", KEY_EXPR, AT(fail_safe),
+    {"safe", KEY_OWN, 0, .read = mcp_read_safe,
+     .shape = SHAPE_TEXT | SHAPE_TEXT_MAP, .form = "an expression, or a mapping input: expression",
      .about = "input sent at the end of a trial and on every error: zero, hold (the last command), or an "
-              "expression of "
-              "the observed state; default zero"},
+              "expression of the observed state and, by the inputs' names, the last commands; several inputs "
+              "need one each. Default zero"},
     {"plant", KEY_OWN, 0, .required = 1, .read = mcp_read_plant,
      .shape = SHAPE_TABLE | SHAPE_ONE_KIND, .choices = MCP_PLANT_KINDS, .table = mcp_plant_table,
      .form = "a mapping",

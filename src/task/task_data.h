@@ -227,7 +227,7 @@ struct mcp_task {
     mcp_task_explore      explore;
     mcp_expr              success;
     double                success_last; /* holds at all samples of the last s seconds */
-    mcp_expr              fail_safe;    /* safe input: "zero" (absent) or expression */
+    mcp_expr_list         safe;         /* safe input: none = zero, or one per input in their order */
     mcp_task_limit       *limit;
     int                   limits;
     mcp_task_plant        plant;

@@ -183,27 +183,6 @@ CASE(commands_keep_to_limit_and_slew)
     fixture_free(&f);
 }
 
-CASE(a_wrapping_sensor_is_unwrapped_in_the_controller)
-{
-    const parts p = {.measured = "{p: 0.01, theta: {noise: 0.01, wraps: yes}}",
-                     .observer = "difference",
-                     .policy = "0*param(k, 1)*p"};
-    fixture     f = {0};
-    double      y[SAMPLES][2], out[SAMPLES][5];
-    make(&f, &p);
-    if (!f.system) return;
-    for (int t = 0; t < SAMPLES; t++) {
-        y[t][0] = 0.0;
-        y[t][1] = remainder(0.3 * t, 2.0 * M_PI);
-    }
-    play(f.system->controller, f.theta, y[0], out[0]);
-    for (int t = 1; t < SAMPLES; t++) {
-        CHECK_CLOSE(out[t][3], 0.3 * t, 1e-12, 1e-12);
-        CHECK_CLOSE(out[t][4], 6.0, 1e-9, 0.0);
-    }
-    fixture_free(&f);
-}
-
 static const parts plate = {
     .more = "state: [x, v, th]\nplant: {ode: {v: th, th: 0}}",
     .inputs = "{u: {limit: 0.5, delay: 1}}",
@@ -307,7 +286,6 @@ int main(int argc, char **argv)
     RUN(sensor_delays_from_the_first_value_and_scales_its_noise);
     RUN(actuator_gives_zero_until_the_first_command_arrives);
     RUN(commands_keep_to_limit_and_slew);
-    RUN(a_wrapping_sensor_is_unwrapped_in_the_controller);
     RUN(a_known_state_is_carried_from_the_commands_as_the_plant_gets_them);
     RUN(kernel_words_become_feature_indices);
     RUN(mistakes_get_a_sentence);

@@ -1,5 +1,6 @@
 /* test_explore.c - exploration inputs, start states and simulated sensors: statistics, keys, clamps. */
 #include "bench.h"
+#include "control/runtime.h"
 #include "plant/plant_handle.h"
 #include "plant/sensor.h"
 
@@ -116,9 +117,16 @@ CASE(sines_are_clamped_to_the_limit)
     mcp_task *task =
         bench_task((bench_parts){.explore = "{type: sines, sines: 10, amplitude: 1, frequency: [1, 4]}"});
     REQUIRE(task);
-    double u[T];
+    double       u[T];
+    mcp_system  *system = NULL;
+    mcp_runtime *control = NULL;
     inputs(task, 5, 0, u);
+    CHECK_OK(mcp_system_create(&system, task, err));
+    CHECK_OK(mcp_runtime_create(&control, system, err));
+    mcp_runtime_limit(control, T, u);
     CHECK(largest(T, u) == 2.0);
+    mcp_runtime_free(control);
+    mcp_system_free(system);
     mcp_task_free(task);
 }
 

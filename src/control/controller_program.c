@@ -1,8 +1,9 @@
-/* controller.c - observer, policy and limits in one program; and the same policy on the true state, for
- * MC-PILCO.
+/* controller_program.c - observer, policy and limits in one program; the same policy on the true state, for
+ * MC-PILCO; and the same observer and limits around commands that are given, for exploration.
  *
  *   u = clamp(policy(z), -limit, limit), then at most slew*Ts away from the command before
- * Both programs see the policy's expressions in the same order, so theta means the same in both. */
+ * This is the only place where commands are limited. The two programs with a policy see its expressions in
+ * the same order, so theta means the same in both. */
 #include <string.h>
 
 #include "control/compose.h"
@@ -30,17 +31,22 @@ static const mcp_expr *policy_of(mcp_composer *c, const mcp_task *t, int input)
     return NULL;
 }
 
-/* Definitions policy_NAME (as written), command_NAME (limited), and NAME itself: what reaches the plant,
- * delayed. */
-static void commands(mcp_composer *c, const mcp_system *s)
+/* Definitions policy_NAME, as written. */
+static void policy(mcp_composer *c, const mcp_task *t)
 {
-    const mcp_task *t = s->task;
-    char            name[MCP_NAME_SIZE], before[MCP_NAME_SIZE];
+    char name[MCP_NAME_SIZE];
     for (int i = 0; i < t->let.n; i++) mcp_compose_define_at(c, t->let.item[i].name, &t->let.item[i].expr);
     for (int i = 0; i < t->nu; i++) {
         const mcp_expr *e = policy_of(c, t, i);
         if (e) mcp_compose_define_at(c, mcp_compose_name(name, "policy_%s", t->input[i].name), e);
     }
+}
+
+/* command_NAME: policy_NAME within its limits. */
+static void commands(mcp_composer *c, const mcp_system *s)
+{
+    const mcp_task *t = s->task;
+    char            name[MCP_NAME_SIZE], before[MCP_NAME_SIZE];
     for (int i = 0; i < t->nu; i++) {
         const char *u = t->input[i].name;
         double      limit = t->input[i].limit, most = t->input[i].slew * s->ts;
@@ -107,31 +113,22 @@ static void outputs(mcp_composer *c, const mcp_task *t, const char *known_to)
     for (int i = 0; i < t->nx; i++) mcp_compose_output(c, t->state[i], "%s", known_to[i] ? t->state[i] : "0");
 }
 
-static mcp_status with_observer(mcp_system *s, mcp_error *err)
+/* given: the commands are inputs of the program, in place of a policy. */
+static mcp_status with_observer(mcp_system *s, int given, char *known_to, mcp_program **out, mcp_error *err)
 {
     const mcp_task *t = s->task;
     mcp_composer    c;
-    char            name[MCP_NAME_SIZE];
     mcp_compose_begin(&c, s, err);
-    for (int i = 0; i < t->ny; i++)
-        mcp_compose_input(&c, "%s_%s", t->measured[i].angle ? "raw" : "y", t->state[t->measured[i].state]);
-    for (int i = 0; i < t->ny; i++) {
-        const char *q = t->state[t->measured[i].state];
-        if (!t->measured[i].angle) continue;
-        /* A sensor that wraps: the turn nearest to the sample before. */
-        mcp_compose_memory(&c, mcp_compose_name(name, "turned_%s", q), "raw_%s", q);
-        mcp_compose_define(&c, mcp_compose_name(name, "turn_%s", q), "raw_%s - turned_%s", q, q);
-        mcp_compose_define(&c, mcp_compose_name(name, "y_%s", q),
-                           "turned_%s + atan2(sin(turn_%s), cos(turn_%s))", q, q, q);
-        mcp_compose_next(&c, mcp_compose_name(name, "turned_%s", q), "y_%s", q);
-    }
+    for (int i = 0; i < t->ny; i++) mcp_compose_input(&c, "y_%s", t->state[t->measured[i].state]);
+    for (int i = 0; given && i < t->nu; i++) mcp_compose_input(&c, "policy_%s", t->input[i].name);
     last_commands(&c, t);
-    mcp_observer_compose(&c, s, s->observed);
-    known_start(&c, s, s->observed);
+    mcp_observer_compose(&c, s, known_to);
+    known_start(&c, s, known_to);
+    if (!given) policy(&c, t);
     commands(&c, s);
-    known_next(&c, s, s->observed);
-    outputs(&c, t, s->observed);
-    return mcp_compose_end(&c, &s->controller);
+    known_next(&c, s, known_to);
+    outputs(&c, t, known_to);
+    return mcp_compose_end(&c, out);
 }
 
 static mcp_status on_true_state(mcp_system *s, mcp_error *err)
@@ -142,17 +139,36 @@ static mcp_status on_true_state(mcp_system *s, mcp_error *err)
     mcp_compose_begin(&c, s, err);
     mcp_compose_states(&c, s->task);
     last_commands(&c, s->task);
+    policy(&c, s->task);
     commands(&c, s);
     outputs(&c, s->task, all);
     return mcp_compose_end(&c, &s->policy_true);
 }
 
+/* theta must mean the same in both programs: the same groups, in the same order and shape. */
+static mcp_status same_parameters(const mcp_program *a, const mcp_program *b, mcp_error *err)
+{
+    const int n = mcp_program_groups(a), m = mcp_program_groups(b);
+    for (int i = 0; i < (n > m ? n : m); i++) {
+        const mcp_param_group *p = i < n ? mcp_program_group(a, i) : NULL;
+        const mcp_param_group *q = i < m ? mcp_program_group(b, i) : NULL;
+        if (p && q && !strcmp(p->name, q->name) && p->kind == q->kind && p->offset == q->offset &&
+            p->rows == q->rows && p->cols == q->cols)
+            continue;
+        return mcp_fail(err, MCP_ERR_TASK,
+                        "observer: parameter group %d is %s with the observer but %s on the true state; "
+                        "learnable parameters may appear only in the policy and its helpers",
+                        i + 1, p ? p->name : "absent", q ? q->name : "absent");
+    }
+    return MCP_OK;
+}
+
 mcp_status mcp_controller_compose(mcp_system *s, mcp_error *err)
 {
-    mcp_status st = with_observer(s, err);
+    char       again[MCP_MAX_STATE] = {0};
+    mcp_status st = with_observer(s, 0, s->observed, &s->controller, err);
     if (st == MCP_OK) st = on_true_state(s, err);
-    if (st == MCP_OK && mcp_program_params(s->controller) != mcp_program_params(s->policy_true))
-        return mcp_fail(err, MCP_ERR_TASK,
-                        "observer: learnable parameters may appear only in the policy and its helpers");
+    if (st == MCP_OK) st = same_parameters(s->controller, s->policy_true, err);
+    if (st == MCP_OK) st = with_observer(s, 1, again, &s->given, err);
     return st;
 }
