@@ -57,14 +57,15 @@ static void write_inputs(wire *w, const char *word, const double *u)
  * none.) u NULL: nothing was commanded yet. */
 static void told(wire *w, const double *u)
 {
-    const mcp_watch *watch = w->system->watch;
-    const char      *safe = w->system->task->fail_safe.text;
-    int              hold = u && safe && !strcmp(safe, "hold"), at;
+    const mcp_watch     *watch = w->system->watch;
+    const mcp_expr_list *safe = &w->system->task->safe;
+    int                  at;
     if (!watch || !watch->moving) return;
     at = snprintf(w->words, sizeof w->words, "stop %lu", w->seq + 1000);
-    for (int j = 0; j < w->hello.inputs && at < MCP_LINE_MAX - 40; j++)
-        at += snprintf(w->words + at, sizeof w->words - (size_t)at, " %.17g",
-                       hold ? u[w->hello.input_at[j]] : 0.0);
+    for (int j = 0; j < w->hello.inputs && at < MCP_LINE_MAX - 40; j++) {
+        int i = w->hello.input_at[j], hold = u && safe->n && !strcmp(safe->item[i].expr.text, "hold");
+        at += snprintf(w->words + at, sizeof w->words - (size_t)at, " %.17g", hold ? u[i] : 0.0);
+    }
     snprintf(w->words + at, sizeof w->words - (size_t)at, "\n");
     watch->moving(watch->context, w->link.out, w->words);
 }
