@@ -111,7 +111,8 @@ static mcp_status joint_posterior(joint *w, void **block, const mcp_gp *gp, int 
             w->F[(size_t)d * (size_t)w->ld + (size_t)i] = X[(size_t)i * (size_t)D + (size_t)d];
     double *factor = w->A + (size_t)n * (size_t)gp->ld;
     if ((st = covariances(gp, n, gp->X, gp->ld, gp->F, w->A, err)) != MCP_OK) return st;
-    if ((st = mcp_gp_factor(gp, n, NULL, gp->ld, w->A, mcp_gp_noise_var(gp), factor, &jitter, err)) != MCP_OK)
+    const mcp_gp_points all = {.gp = gp, .m = n};
+    if ((st = mcp_gp_factor(&all, gp->ld, w->A, mcp_gp_noise_var(gp), factor, &jitter, err)) != MCP_OK)
         return st;
     if ((st = covariances(gp, n, gp->X, w->ld, w->F, w->K, err)) != MCP_OK) return st;
     if ((st = covariances(gp, m, X, w->ld, w->F, w->C, err)) != MCP_OK) return st;
