@@ -12,13 +12,14 @@ size_t mcp_gemm_packed_doubles(int m, int k)
 void mcp_gemm_pack(mcp_packed *p, mcp_isa level, int m, int k, const double *A, int lda, double *mem)
 {
     *p = (mcp_packed){.m = m, .k = k, .level = level, .data = mem};
-    MCP_ISA_PICK(level, mcp_gemm_pack)(0, m, k, A, lda, mem);
+    MCP_ISA_PICK(level, mcp_gemm_pack)(MCP_FULL, m, k, A, lda, mem);
 }
 
-void mcp_gemm_pack_upper(mcp_packed *p, mcp_isa level, int m, int k, const double *A, int lda, double *mem)
+void mcp_gemm_pack_triangle(mcp_packed *p, mcp_isa level, int shape, int n, const double *A, int lda,
+                            double *mem)
 {
-    *p = (mcp_packed){.m = m, .k = k, .upper = 1, .level = level, .data = mem};
-    MCP_ISA_PICK(level, mcp_gemm_pack)(1, m, k, A, lda, mem);
+    *p = (mcp_packed){.m = n, .k = n, .shape = shape, .level = level, .data = mem};
+    MCP_ISA_PICK(level, mcp_gemm_pack)(shape, n, n, A, lda, mem);
 }
 
 void mcp_gemm(const mcp_packed *p, int n, const double *B, int ldb, double *C, int ldc, int accumulate)

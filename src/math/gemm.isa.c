@@ -4,7 +4,8 @@
  * A tile of MR x NV vectors of C stays in registers while k runs; per k it costs NV loads of B and MR
  * broadcasts of A for MR * NV multiply-adds. The panel of A (MR x KC) stays in the first-level cache while
  * the tile moves along the columns. Every C[i][j] is the same chain of multiply-adds, k increasing, whatever
- * tile it falls in. Of an upper triangular A a panel begins at its first row's diagonal. */
+ * tile it falls in. Of an upper triangular A a panel begins at its first row's diagonal, of a lower one it
+ * ends at its last row's. */
 #include "math/gemm.h"
 
 #include <string.h>
@@ -26,12 +27,14 @@
 
 _Static_assert(MR <= MCP_GEMM_ROWS_MAX, "packed memory is measured for MCP_GEMM_ROWS_MAX rows a panel");
 
-void MCP_ISA_FN(mcp_gemm_pack)(int upper, int m, int k, const double *A, int lda, double *out)
+void MCP_ISA_FN(mcp_gemm_pack)(int shape, int m, int k, const double *A, int lda, double *out)
 {
     for (int i0 = 0; i0 < m; i0 += MR)
         for (int l = 0; l < k; l++)
-            for (int i = i0; i < i0 + MR; i++)
-                *out++ = i < m && !(upper && l < i) ? A[(size_t)i * (size_t)lda + (size_t)l] : 0.0;
+            for (int i = i0; i < i0 + MR; i++) {
+                int zero = i >= m || (shape == MCP_UPPER && l < i) || (shape == MCP_LOWER && l > i);
+                *out++   = zero ? 0.0 : A[(size_t)i * (size_t)lda + (size_t)l];
+            }
 }
 
 /* One tile over k numbers of the sum. rows <= MR of it are stored. vectors is a constant in each caller. */
@@ -68,11 +71,13 @@ void MCP_ISA_FN(mcp_gemm)(const mcp_packed *p, int n, const double *B, int ldb, 
         const double *a = p->data + (size_t)l0 * MR, *b = B + (size_t)l0 * sb;
         for (int i0 = 0; i0 < p->m; i0 += MR, a += (size_t)MR * (size_t)p->k) {
             int     rows = p->m - i0 < MR ? p->m - i0 : MR, j = 0;
-            int     zeros = !p->upper || i0 <= l0 ? 0 : i0 - l0 < k ? i0 - l0 : k;
+            int     zeros = p->shape != MCP_UPPER || i0 <= l0 ? 0 : i0 - l0 < k ? i0 - l0 : k;
+            int     end = p->shape == MCP_LOWER && i0 + MR - l0 < k ? i0 + MR - l0 : k;
             double *c = C + (size_t)i0 * sc;
             const double *az = a + (size_t)zeros * MR, *bz = b + (size_t)zeros * sb;
-            for (; j + NR <= n; j += NR) tile(NV, rows, k - zeros, az, bz + j, sb, c + j, sc, add);
-            for (; j < n; j += MCP_W) tile(1, rows, k - zeros, az, bz + j, sb, c + j, sc, add);
+            if (end <= 0) continue; /* nothing but zeros from here on: the sum is complete */
+            for (; j + NR <= n; j += NR) tile(NV, rows, end - zeros, az, bz + j, sb, c + j, sc, add);
+            for (; j < n; j += MCP_W) tile(1, rows, end - zeros, az, bz + j, sb, c + j, sc, add);
         }
     }
 }

@@ -6,7 +6,7 @@
 
 #define MCP_GEMM_ROWS_MAX 12 /* rows of the tallest panel at any level */
 
-MCP_ISA_DECLARE(void, mcp_gemm_pack, (int upper, int m, int k, const double *A, int lda, double *out));
+MCP_ISA_DECLARE(void, mcp_gemm_pack, (int shape, int m, int k, const double *A, int lda, double *out));
 MCP_ISA_DECLARE(void, mcp_gemm,
                 (const mcp_packed *p, int n, const double *B, int ldb, double *C, int ldc, int accumulate));
 

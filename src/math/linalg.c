@@ -18,6 +18,8 @@ extern void dpotrs_(const char *uplo, const int *n, const int *nrhs, const doubl
 extern void dtrtrs_(const char *uplo, const char *trans, const char *diag, const int *n, const int *nrhs,
                     const double *a, const int *lda, double *b, const int *ldb, int *info, size_t, size_t,
                     size_t);
+extern void dtrtri_(const char *uplo, const char *diag, const int *n, double *a, const int *lda, int *info,
+                    size_t, size_t);
 extern void dsyev_(const char *jobz, const char *uplo, const int *n, double *a, const int *lda, double *w,
                    double *work, const int *lwork, int *info, size_t, size_t);
 
@@ -87,6 +89,15 @@ void mcp_lower_solve(int n, const double *L, int ldl, int nrhs, double *B)
 {
     int info = 0, lock = enter();
     if (n > 0 && nrhs > 0) dtrtrs_("U", "T", "N", &n, &nrhs, L, &ldl, B, &n, &info, 1, 1, 1);
+    leave(lock);
+}
+
+void mcp_lower_inverse(int n, const double *L, int ldl, double *Linv)
+{
+    int info = 0, lock = enter();
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < n; j++) AT(Linv, n, i, j) = j <= i ? AT(L, ldl, i, j) : 0.0;
+    if (n > 0) dtrtri_("U", "N", &n, Linv, &n, &info, 1, 1);
     leave(lock);
 }
 

@@ -13,6 +13,8 @@ mcp_status mcp_cholesky_inverse(int n, const double *L, int ldl, double *Ainv, i
 void mcp_cholesky_solve(int n, const double *L, int ldl, int nrhs, double *B);
 /* Solves L x = b (in place, same layout of B). */
 void mcp_lower_solve(int n, const double *L, int ldl, int nrhs, double *B);
+/* L^-1 (n x n, zeros above the diagonal) of a lower triangular L. */
+void mcp_lower_inverse(int n, const double *L, int ldl, double *Linv);
 /* Eigenvalues ascending in w, eigenvectors as rows of A. */
 mcp_status mcp_eigen_symmetric(int n, double *A, int lda, double *w, mcp_error *err);
 

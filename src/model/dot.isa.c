@@ -134,31 +134,19 @@ void MCP_ISA_FN(mcp_leaf_reduce) MCP_LEAF_REDUCE_ARGS
 void MCP_ISA_FN(mcp_moments_forward) MCP_MOMENTS_ARGS
 {
     for (int j = 0; j < n; j += MCP_LANES) {
-        mcp_v  m[2][MCP_NV], s[2][MCP_NV];
-        int z = 0;
+        mcp_v m[2][MCP_NV], s[2][MCP_NV];
         for (int v = 0; v < MCP_NV; v++) m[0][v] = m[1][v] = s[0][v] = s[1][v] = mcp_v_all(0.0);
-        for (; z + 2 <= nv; z += 2)
-            for (int odd = 0; odd < 2; odd++) {
-                const double *Kz = K + (size_t)(z + odd) * (size_t)ldk + j,
-                             *Vz = V + (size_t)(z + odd) * (size_t)ldv + j;
-                for (int v = 0; v < MCP_NV; v++) {
-                    mcp_v k = mcp_v_load(Kz + v * MCP_W);
-                    m[odd][v] += alpha[z + odd] * k;
-                    s[odd][v] += k * mcp_v_load(Vz + v * MCP_W);
-                }
-            }
-        for (; z < nv; z++)
-            for (int v = 0; v < MCP_NV; v++) {
-                mcp_v k = mcp_v_load(K + (size_t)z * (size_t)ldk + j + v * MCP_W);
-                m[0][v] += alpha[z] * k;
-                s[0][v] += k * mcp_v_load(V + (size_t)z * (size_t)ldv + j + v * MCP_W);
-            }
-        for (; z < nz; z++)
+        for (int z = 0; z < nz; z++)
             for (int v = 0; v < MCP_NV; v++)
-                m[z & 1][v] += alpha[z] * mcp_v_load(K + (size_t)z * (size_t)ldk + j + v * MCP_W);
+                m[z & 1][v] += alpha[z] * mcp_v_load(K + (size_t)z * (size_t)ld + j + v * MCP_W);
+        for (int z = 0; z < nv; z++)
+            for (int v = 0; v < MCP_NV; v++) {
+                mcp_v a = mcp_v_load(A + (size_t)z * (size_t)ld + j + v * MCP_W);
+                s[z & 1][v] += a * a;
+            }
         for (int v = 0; v < MCP_NV; v++) {
             mcp_v_store(mean + j + v * MCP_W, m[0][v] + m[1][v]);
-            mcp_v_store(dotted + j + v * MCP_W, s[0][v] + s[1][v]);
+            mcp_v_store(squares + j + v * MCP_W, s[0][v] + s[1][v]);
         }
     }
 }

@@ -2,10 +2,12 @@
  * they give.
  *
  * Selection leaves K ~ L L' (n x m), and Kmm = M M' with M the chosen rows of L. Then, with s2 the noise
- * variance, B     = I + L' R^-1 L/s2                          (Kmm + Kmn R^-1 Knm/s2 = M B M') Q     = Kmm^-1
- * - (Kmm + Kmn R^-1 Knm/s2)^-1 = M^-T (I - B^-1) M^-1 alpha = M^-T B^-1 L' R^-1 y/s2                    (R:
- * the noise's correlation, I where it is white) No inverse of Kmm is ever subtracted from another large
- * matrix: I - B^-1 has eigenvalues in [0, 1). */
+ * variance and R the noise's correlation (I where it is white),
+ *   B     = I + L' R^-1 L/s2                          (Kmm + Kmn R^-1 Knm/s2 = M B M')
+ *   Q     = Kmm^-1 - (Kmm + Kmn R^-1 Knm/s2)^-1 = M^-T (I - B^-1) M^-1 = W' W
+ *   W     = C' M^-1,  I - B^-1 = C C' with C upper triangular
+ *   alpha = M^-T B^-1 L' R^-1 y/s2
+ * No inverse of Kmm is ever subtracted from another large matrix: I - B^-1 has eigenvalues in [0, 1). */
 #include "model/inducing.h"
 
 #include <math.h>
@@ -154,7 +156,7 @@ void mcp_inducing_improve(mcp_inducing *s, const mcp_gp *gp, int count)
 }
 
 typedef struct {
-    double *Lt, *B, *Binv, *Mt, *T, *pack, *y;
+    double *Lt, *B, *Binv, *M, *Ct, *pack, *y;
 } workspace;
 
 static size_t layout(workspace *w, int n, int m, int ld, char *base)
@@ -165,8 +167,8 @@ static size_t layout(workspace *w, int n, int m, int ld, char *base)
     w->Lt   = mcp_arena_doubles(&a, (size_t)m * (size_t)n);
     w->B    = mcp_arena_doubles(&a, mm);
     w->Binv = mcp_arena_doubles(&a, mm);
-    w->Mt   = mcp_arena_doubles(&a, mm);
-    w->T    = mcp_arena_doubles(&a, mm);
+    w->M    = mcp_arena_doubles(&a, mm);
+    w->Ct   = mcp_arena_doubles(&a, mm);
     w->y    = mcp_arena_doubles(&a, (size_t)ld);
     w->pack = mcp_arena_doubles(&a, packs > more ? packs : more);
     return a.used;
@@ -179,22 +181,39 @@ static void multiply(const mcp_packed *A, const double *B, int ldb, double *C)
     mcp_gemm(A, ld, B, ldb, C, ld, 0);
 }
 
-/* Rows of Mt = M^-T: row r solves M x = e_r (M is the lower triangle made of the chosen rows of L). */
-static void invert_chosen(const mcp_inducing *s, int m, double *M, double *Mt, double *rows)
+/* Inverse of the lower triangle M that the chosen rows of L make; rows of ld numbers. */
+static void invert_chosen(const mcp_inducing *s, int m, double *M, double *inverse)
 {
     int ld = mcp_round_lanes(m);
     for (int i = 0; i < m; i++)
-        for (int j = 0; j < m; j++) {
-            AT(M, ld, i, j)   = j <= i ? AT(s->L, s->ld, s->index[i], j) : 0.0;
-            AT(rows, m, i, j) = i == j ? 1.0 : 0.0;
-        }
-    mcp_lower_solve(m, M, ld, m, rows);
-    for (int i = 0; i < m; i++)
-        for (int j = 0; j < ld; j++) AT(Mt, ld, i, j) = j < m ? AT(rows, m, i, j) : 0.0;
+        for (int j = 0; j < m; j++) AT(M, ld, i, j) = j <= i ? AT(s->L, s->ld, s->index[i], j) : 0.0;
+    mcp_lower_inverse(m, M, ld, inverse);
+    for (int i = m - 1; i >= 0; i--) { /* from m to ld numbers a row, in place: from the end */
+        memmove(&AT(inverse, ld, i, 0), &AT(inverse, m, i, 0), (size_t)m * sizeof *inverse);
+        for (int j = m; j < ld; j++) AT(inverse, ld, i, j) = 0.0;
+    }
+}
+
+/* C' of I - Binv = C C', C upper triangular: the Cholesky factor with rows and columns in reverse order. What
+ * is missing to a positive diagonal is rounding; added jitter costs the variance that share of the prior. */
+static mcp_status factor_explained(int m, int ld, const double *Binv, double *F, double *Ct, mcp_error *err)
+{
+    static const double ladder[] = {0.0, 1e-15, 1e-13, 1e-11, 1e-9};
+    mcp_status          st = MCP_ERR_NUMERIC;
+    for (size_t k = 0; k < sizeof ladder / sizeof *ladder && st == MCP_ERR_NUMERIC; k++) {
+        for (int i = 0; i < m; i++)
+            for (int j = 0; j < m; j++)
+                AT(F, ld, m - 1 - i, m - 1 - j) = (i == j ? 1.0 + ladder[k] : 0.0) - AT(Binv, ld, i, j);
+        st = mcp_cholesky(m, F, ld, err);
+    }
+    if (st != MCP_OK) return st;
+    for (int i = 0; i < m; i++) /* C_ij = F(m-1-i, m-1-j), j >= i */
+        for (int j = 0; j < m; j++) AT(Ct, m, i, j) = j <= i ? AT(F, ld, m - 1 - j, m - 1 - i) : 0.0;
+    return MCP_OK;
 }
 
 static mcp_status posterior(const mcp_inducing *s, int m, const mcp_gp *gp, mcp_isa level, workspace *w,
-                            double *Q, double *alpha, mcp_error *err)
+                            double *W, double *alpha, mcp_error *err)
 {
     int        n = gp->n, ld = mcp_round_lanes(m);
     double     s2 = mcp_gp_noise_var(gp);
@@ -213,26 +232,20 @@ static mcp_status posterior(const mcp_inducing *s, int m, const mcp_gp *gp, mcp_
         for (int i = 0; i < n; i++) w->y[j] += AT(w->Lt, n, j, i) * gp->y[i];
     }
     mcp_cholesky_solve(m, w->B, ld, 1, w->y);
-    invert_chosen(s, m, w->B, w->Mt, w->T);
+    if ((st = factor_explained(m, ld, w->Binv, w->B, w->Ct, err)) != MCP_OK) return st;
+    invert_chosen(s, m, w->B, w->M);
     for (int i = 0; i < m; i++) {
         alpha[i] = 0.0;
-        for (int j = i; j < m; j++) alpha[i] += AT(w->Mt, ld, i, j) * w->y[j];
-        for (int j = 0; j < m; j++) AT(w->Binv, ld, i, j) = (i == j ? 1.0 : 0.0) - AT(w->Binv, ld, i, j);
-        for (int j = m; j < ld; j++) AT(w->Binv, ld, i, j) = 0.0;
+        for (int j = i; j < m; j++) alpha[i] += AT(w->M, ld, j, i) * w->y[j];
     }
-    /* Q = Mt (I - B^-1) Mt' */
-    mcp_gemm_pack(&A, level, m, m, w->Mt, ld, w->pack);
-    multiply(&A, w->Binv, ld, w->T);
+    mcp_gemm_pack_triangle(&A, level, MCP_LOWER, m, w->Ct, m, w->pack);
+    multiply(&A, w->M, ld, w->B);
     for (int i = 0; i < m; i++)
-        for (int j = 0; j < ld; j++) AT(w->B, ld, i, j) = j < m ? AT(w->Mt, ld, j, i) : 0.0;
-    mcp_gemm_pack(&A, level, m, m, w->T, ld, w->pack);
-    multiply(&A, w->B, ld, w->Binv);
-    for (int i = 0; i < m; i++)
-        for (int j = 0; j < m; j++) AT(Q, m, i, j) = 0.5 * (AT(w->Binv, ld, i, j) + AT(w->Binv, ld, j, i));
+        for (int j = 0; j < m; j++) AT(W, m, i, j) = j <= i ? AT(w->B, ld, i, j) : 0.0;
     return MCP_OK;
 }
 
-mcp_status mcp_inducing_posterior(const mcp_inducing *s, int m, const mcp_gp *gp, mcp_isa level, double *Q,
+mcp_status mcp_inducing_posterior(const mcp_inducing *s, int m, const mcp_gp *gp, mcp_isa level, double *W,
                                   double *alpha, mcp_error *err)
 {
     workspace  w;
@@ -241,7 +254,7 @@ mcp_status mcp_inducing_posterior(const mcp_inducing *s, int m, const mcp_gp *gp
     mcp_status st = mcp_block_alloc(&block, layout(&w, gp->n, m, ld, NULL), err);
     if (st != MCP_OK) return st;
     layout(&w, gp->n, m, ld, block);
-    st = posterior(s, m, gp, level, &w, Q, alpha, err);
+    st = posterior(s, m, gp, level, &w, W, alpha, err);
     mcp_block_free(block);
     return st;
 }

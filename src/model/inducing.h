@@ -32,8 +32,9 @@ mcp_status mcp_inducing_follow(mcp_inducing *s, const mcp_gp *gp, const double *
 void mcp_inducing_improve(mcp_inducing *s, const mcp_gp *gp, int count);
 void mcp_inducing_free(mcp_inducing *s);
 
-/* Q (m x m) and alpha (m) of the projected process through the first m of the selected points. */
-mcp_status mcp_inducing_posterior(const mcp_inducing *s, int m, const mcp_gp *gp, mcp_isa level, double *Q,
+/* W (m x m, lower triangular: Q = W' W) and alpha (m) of the projected process through the first m of the
+ * selected points. */
+mcp_status mcp_inducing_posterior(const mcp_inducing *s, int m, const mcp_gp *gp, mcp_isa level, double *W,
                                   double *alpha, mcp_error *err);
 
 #endif

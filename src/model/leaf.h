@@ -53,10 +53,11 @@ MCP_ISA_DECLARE(void, mcp_leaf_reduce, MCP_LEAF_REDUCE_ARGS);
 MCP_ISA_DECLARE(void, mcp_periodic_forward, MCP_LEAF_FORWARD_ARGS);
 MCP_ISA_DECLARE(void, mcp_periodic_backward, MCP_LEAF_PERIODIC_ARGS);
 
-/* mean[j] = sum_z alpha[z] K[z][j]; dotted[j] = sum_z K[z][j] V[z][j] over the first nv points. */
+/* mean[j] = sum_z alpha[z] K[z][j]; squares[j] = sum_z A[z][j]^2 over the first nv points. K and A have the
+ * same stride. */
 #define MCP_MOMENTS_ARGS \
-    (int nz, int nv, int n, const double *alpha, const double *K, int ldk, const double *V, int ldv, \
-     double *mean, double *dotted)
+    (int nz, int nv, int n, const double *alpha, const double *K, const double *A, int ld, double *mean, \
+     double *squares)
 /* kbar[z][MCP_LANES] = mean_bar alpha[z] - 2 var_bar V[z], V = 0 from the nv-th on: one strip. */
 #define MCP_KBAR_ARGS \
     (int nz, int nv, const double *alpha, const double *V, int ldv, const double *mean_bar, \

@@ -1,11 +1,16 @@
-/* posterior.c - prediction over blocks of particles: covariances, one product with the packed Q, two sums;
- * and the way back, which needs no further product. */
+/* posterior.c - prediction over blocks of particles: covariances, a product with a triangular factor, two
+ * sums; for the way back a product with its transpose.
+ *
+ *   A = W k   var = k(f, f) - |A|^2   dvar/dk = -2 V, V = W' A
+ *
+ * Q = W' W itself is never formed: k' Q k has terms as large as k(f, f) times the condition of K + s2 I that
+ * cancel, |A|^2 has none. */
 #include "math/arena.h"
 #include "model/posterior_parts.h"
 
 /* The tape of one call, for stride ld. */
 typedef struct {
-    double *K, *V;    /* m x ld covariances; mv x ld: Q times them          */
+    double *K, *A, *V; /* m x ld covariances; mv x ld: W k, W' W k          */
     double *cov;      /* what the covariances remember                      */
     double *live;     /* ld: 1, or 0 where the variance was clamped         */
     double *prior;    /* ld: k(f, f); scratch for the way back              */
@@ -24,6 +29,7 @@ static size_t layout_tape(tape_parts *t, const mcp_posterior *p, int ld, double 
 {
     size_t used = 0, m = (size_t)p->m, n = (size_t)ld;
     t->K       = take(&used, base, m * n);
+    t->A       = take(&used, base, (size_t)p->mv * n);
     t->V       = take(&used, base, (size_t)p->mv * n);
     t->cov     = take(&used, base, mcp_kernel_batch_tape(p->cov, ld));
     t->live    = take(&used, base, n);
@@ -40,33 +46,29 @@ size_t mcp_posterior_tape(const mcp_posterior *p, int ld)
     return layout_tape(&t, p, ld, nothing);
 }
 
-/* product: Q, or T where V is not needed afterwards. */
-static void moments(const mcp_posterior *p, const mcp_packed *product, int n, int ld, const double *F,
-                    double *mean, double *var, double *tape)
+void mcp_posterior_predict(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var,
+                           double *tape)
 {
     tape_parts t;
     layout_tape(&t, p, ld, tape);
     mcp_kernel_batch_forward(p->cov, n, ld, F, t.K, t.cov);
-    mcp_gemm(product, n, t.K, ld, t.V, ld, 0);
-    p->moments_forward(p->m, p->mv, n, p->alpha, t.K, ld, t.V, ld, mean, var);
+    mcp_gemm(&p->W, n, t.K, ld, t.A, ld, 0);
+    p->moments_forward(p->m, p->mv, n, p->alpha, t.K, t.A, ld, mean, var);
     mcp_kernel_batch_diagonal(p->cov, n, ld, F, t.prior);
     for (int j = 0; j < n; j++) {
-        double v = t.prior[j] - var[j], floor = 1e-10 * (t.prior[j] + p->s2);
-        t.live[j] = v < floor ? 0.0 : 1.0;
-        var[j]    = v < floor ? floor : v;
+        double v = t.prior[j] - var[j];
+        t.live[j] = v < p->floor ? 0.0 : 1.0;
+        var[j]    = v < p->floor ? p->floor : v;
     }
 }
 
 void mcp_posterior_forward(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var,
                            double *tape)
 {
-    moments(p, &p->Q, n, ld, F, mean, var, tape);
-}
-
-void mcp_posterior_predict(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var,
-                           double *tape)
-{
-    moments(p, &p->T, n, ld, F, mean, var, tape);
+    tape_parts t;
+    layout_tape(&t, p, ld, tape);
+    mcp_posterior_predict(p, n, ld, F, mean, var, tape);
+    mcp_gemm(&p->Wt, n, t.A, ld, t.V, ld, 0);
 }
 
 void mcp_posterior_backward(const mcp_posterior *p, int n, int ld, const double *F, const double *mean_bar,

@@ -1,14 +1,15 @@
 /* posterior.h - a trained GP made ready for fast prediction over blocks of particles.
  *   F  [feature][lane]   mean, var  [lane]      n lanes, stride ld: both multiples of MCP_LANES (math/isa.h)
  *   mean = alpha' k,  var = k(f, f) - k' Q k,  k the covariances between f and the points kept (m of them)
+ *     Q = W' W, W lower triangular: var = k(f, f) - |W k|^2
  *   exact   all data, Q = (K + s2 I)^-1, alpha = Q y
  *   sparse  inducing points: Q = Kmm^-1 - (Kmm + Kmn Knm/s2)^-1, alpha = (Kmm + Kmn Knm/s2)^-1 Kmn y/s2;
  *     the variance
  *           through the first of them, the mean through all: a point costs the mean one covariance, the
  *             variance m products
  *   subset  exact on the points kept
- * var is the latent variance, clamped from below at 1e-10 (k(f, f) + s2) with zero derivative there. NaN
- * in gives NaN out. A lane's result does not depend on n or on its place among the lanes, to the bit. */
+ * var is the latent variance, clamped from below at 1e-5 s2 with zero derivative there. NaN in gives NaN
+ * out. A lane's result does not depend on n or on its place among the lanes, to the bit. */
 #ifndef MCP_POSTERIOR_H
 #define MCP_POSTERIOR_H
 
@@ -44,10 +45,10 @@ double     mcp_posterior_noise_var(const mcp_posterior *p);
 size_t mcp_posterior_tape(const mcp_posterior *p, int ld);
 void mcp_posterior_forward(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var,
                            double *tape);
-/* The same for predictions that no backward follows: nearly half the products, other last digits. */
+/* The same numbers for predictions that no backward follows, for half the products. */
 void mcp_posterior_predict(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var,
                            double *tape);
-/* Adds d(sum mean_bar mean + var_bar var)/dF to F_bar; no further solve: V = Q k is on the tape. What forward
+/* Adds d(sum mean_bar mean + var_bar var)/dF to F_bar; V = W' W k is on the tape. What forward
  * wrote there is kept (backward may be called again), but part of the tape is scratch, so it is not const.
  * (The particle simulation calls it right after forward, with mean_bar = 1 and var_bar = eps/(2 sqrt(var)):
  * that is the Jacobian row of the sampled change, D numbers a lane, and the large tape never leaves the

@@ -1,4 +1,5 @@
-/* posterior_build.c - Q and alpha of a posterior, exact or through inducing points, packed for prediction. */
+/* posterior_build.c - the factor W of Q = W' W and alpha of a posterior, exact or through inducing points,
+ * packed for prediction. */
 #include <math.h>
 #include <string.h>
 
@@ -6,12 +7,18 @@
 #include "math/linalg.h"
 #include "model/posterior_parts.h"
 
+#define AT(A, ld, i, j) (A)[(size_t)(i) * (size_t)(ld) + (size_t)(j)]
+
+/* Of the noise variance: no data of any number that we handle leave less. */
+static const double variance_floor = 1e-5;
+
 /* What a posterior is made from, until it is packed. */
 typedef struct {
-    double *X, *y, *Q, *alpha; /* points kept, their targets (exact, subset) */
+    double *X, *y;     /* points kept, their targets (exact, subset) */
+    double *W, *alpha; /* m x m, m */
 } draft;
 
-/* K + s2 R over the draft's points, inverted: Q and alpha = Q y. */
+/* K + s2 R = L L' over the draft's points: W = L^-1 and alpha = W' W y. */
 static mcp_status exact(const mcp_posterior *p, const mcp_gp_points *of, const draft *d, double *jitter,
                         mcp_error *err)
 {
@@ -36,7 +43,7 @@ static mcp_status exact(const mcp_posterior *p, const mcp_gp_points *of, const d
     if ((st = mcp_gp_factor(of, ld, K, p->s2, A, jitter, err)) != MCP_OK) goto done;
     memcpy(d->alpha, d->y, (size_t)m * sizeof *d->y);
     mcp_cholesky_solve(m, A, ld, 1, d->alpha);
-    st = mcp_cholesky_inverse(m, A, ld, d->Q, m, err);
+    mcp_lower_inverse(m, A, ld, d->W);
 done:
     mcp_block_free(block);
     return st;
@@ -47,7 +54,7 @@ static void draft_free(draft *d)
     mcp_free(d->X);
     mcp_free(d->y);
     mcp_free(d->alpha);
-    mcp_free(d->Q);
+    mcp_free(d->W);
 }
 
 static mcp_status draft_points(draft *d, const mcp_gp_points *of, mcp_error *err)
@@ -57,8 +64,8 @@ static mcp_status draft_points(draft *d, const mcp_gp_points *of, mcp_error *err
     d->X     = mcp_calloc(m * D, sizeof *d->X);
     d->y     = mcp_calloc(m, sizeof *d->y);
     d->alpha = mcp_calloc(m, sizeof *d->alpha);
-    d->Q     = mcp_calloc(m * m, sizeof *d->Q);
-    if (!d->X || !d->y || !d->alpha || !d->Q)
+    d->W     = mcp_calloc(m * m, sizeof *d->W);
+    if (!d->X || !d->y || !d->alpha || !d->W)
         return mcp_fail(err, MCP_ERR_MEMORY, "posterior: out of memory for %d points", (int)m);
     for (size_t i = 0; i < m; i++) {
         size_t from = of->index ? (size_t)of->index[i] : i;
@@ -68,12 +75,22 @@ static mcp_status draft_points(draft *d, const mcp_gp_points *of, mcp_error *err
     return MCP_OK;
 }
 
+static void transpose(int n, double *A)
+{
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < i; j++) {
+            double t = AT(A, n, i, j);
+            AT(A, n, i, j) = AT(A, n, j, i);
+            AT(A, n, j, i) = t;
+        }
+}
+
 static size_t packed_room(int m)
 {
     return (mcp_gemm_packed_doubles(m, m) + 7) / 8 * 8; /* whole cache lines */
 }
 
-/* One block: the struct, alpha, room for packed Q and T; and the covariances with the points kept. */
+/* One block: the struct, alpha, room for packed W and W'; and the covariances with the points kept. */
 static mcp_status assemble(mcp_posterior **out, const mcp_gp *gp, const draft *d, int m, mcp_isa level,
                            mcp_error *err)
 {
@@ -86,6 +103,7 @@ static mcp_status assemble(mcp_posterior **out, const mcp_gp *gp, const draft *d
     p->m = p->mv        = m;
     p->features         = gp->features;
     p->s2               = mcp_gp_noise_var(gp);
+    p->floor            = variance_floor * p->s2;
     p->alpha            = (void *)((char *)block + front);
     p->moments_forward  = MCP_ISA_PICK(level, mcp_moments_forward);
     p->moments_backward = MCP_ISA_PICK(level, mcp_moments_backward);
@@ -112,20 +130,19 @@ mcp_status mcp_posterior_build(mcp_posterior **out, const mcp_posterior_plan *q,
     mcp_status     st = draft_points(&d, &of, err);
     if (st == MCP_OK) st = assemble(&p, gp, &d, m, q->level, err);
     if (st != MCP_OK) goto done;
-    if (mv > 0) st = mcp_inducing_posterior(q->choice, m, gp, q->level, d.Q, d.alpha, err);
+    if (mv > 0) st = mcp_inducing_posterior(q->choice, m, gp, q->level, d.W, d.alpha, err);
     else st = exact(p, &of, &d, jitter, err);
     if (st != MCP_OK) goto done;
     memcpy(p->alpha, d.alpha, (size_t)m * sizeof *p->alpha);
     if (mv > 0 && mv < m) {
-        st = mcp_inducing_posterior(q->choice, mv, gp, q->level, d.Q, d.alpha, err);
+        st = mcp_inducing_posterior(q->choice, mv, gp, q->level, d.W, d.alpha, err);
         if (st != MCP_OK) goto done;
         p->mv = mv;
     }
     double *room = p->alpha + mcp_round_lanes(m);
-    mcp_gemm_pack(&p->Q, q->level, p->mv, p->mv, d.Q, p->mv, room);
-    for (int i = 0; i < p->mv; i++)
-        for (int j = i + 1; j < p->mv; j++) d.Q[(size_t)i * (size_t)p->mv + (size_t)j] *= 2.0;
-    mcp_gemm_pack_upper(&p->T, q->level, p->mv, p->mv, d.Q, p->mv, room + packed_room(m));
+    mcp_gemm_pack_triangle(&p->W, q->level, MCP_LOWER, p->mv, d.W, p->mv, room);
+    transpose(p->mv, d.W);
+    mcp_gemm_pack_triangle(&p->Wt, q->level, MCP_UPPER, p->mv, d.W, p->mv, room + packed_room(m));
     *out = p;
     p    = NULL;
 done:

@@ -11,10 +11,9 @@ struct mcp_posterior {
     mcp_kernel_batch   *cov;
     int        m, features;
     int        mv; /* the first mv of the m points carry the variance, all of them the mean */
-    double     s2;
+    double     s2, floor; /* noise variance; smallest variance given */
     double    *alpha;
-    mcp_packed Q;
-    mcp_packed T; /* Q's diagonal and twice what is right of it: k' T k = k' Q k for half the work */
+    mcp_packed W, Wt; /* Q = W' W, W lower triangular; and W' */
     size_t     bytes;
     void (*moments_forward) MCP_MOMENTS_ARGS;
     void (*moments_backward) MCP_KBAR_ARGS;

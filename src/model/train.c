@@ -161,6 +161,16 @@ static mcp_status run_starts(search *q, const mcp_gp_settings *s, mcp_gp_info *i
                      "or raise the floor of the noise");
 }
 
+/* Raises the noise to 1e-5 of the signal: below that, rounding decides what is left of the variance. */
+static void bound_signal(const mcp_gp *gp, double *hyper)
+{
+    const size_t D = (size_t)gp->features;
+    double       most = 0.0, *noise = &hyper[gp->kernel->params];
+    for (size_t i = 0; i < (size_t)gp->n; i++)
+        most = fmax(most, mcp_kernel_value(gp->kernel, hyper, gp->X + i * D, gp->X + i * D));
+    *noise = fmax(*noise, 0.5 * log(most) + log(1e-5));
+}
+
 mcp_status mcp_gp_train(mcp_gp *gp, const mcp_gp_settings *given, mcp_error *err)
 {
     mcp_gp_settings settings, *s = &settings;
@@ -177,6 +187,7 @@ mcp_status mcp_gp_train(mcp_gp *gp, const mcp_gp_settings *given, mcp_error *err
     if ((st = mcp_likelihood_create(&q.w, gp, mcp_isa_level(), err)) != MCP_OK) goto done;
     if ((st = prepare(&q, gp, s, err)) != MCP_OK) goto done;
     if ((st = run_starts(&q, s, &mine, err)) != MCP_OK) goto done;
+    bound_signal(gp, q.winner);
     if ((st = mcp_gp_set(gp, q.winner, err)) != MCP_OK) goto done;
     mine.noise_std = exp(q.winner[q.count - 1]);
     mine.seconds   = now() - t0;

@@ -129,7 +129,8 @@ static mcp_status fill_inducing(mcp_bank *b, int e, const mcp_gp *gp, const mcp_
                                 mcp_isa level, mcp_error *err)
 {
     mcp_bank_output *o = &b->output[e];
-    double          *Q = mcp_calloc((size_t)o->n * (size_t)o->n, sizeof *Q);
+    const size_t     n = (size_t)o->n;
+    double          *Q = mcp_calloc(2 * n * n, sizeof *Q), *W = Q ? Q + n * n : NULL;
     if (!Q) return mcp_fail(err, MCP_ERR_MEMORY, "moment matching: out of memory for %d points", o->n);
     /* exp(-(r/l)^2) is exp(-(r/l')^2/2) with l' = l/sqrt 2 */
     for (int d = 0; d < b->D; d++) {
@@ -137,7 +138,10 @@ static mcp_status fill_inducing(mcp_bank *b, int e, const mcp_gp *gp, const mcp_
         for (int i = 0; i < o->n; i++) o->XT[d * o->ld + i] = gp->X[choice->index[i] * b->D + d];
     }
     b->log_s2[e] = 2 * gp->hyper[0];
-    mcp_status st = mcp_inducing_posterior(choice, o->n, gp, level, Q, o->beta, err);
+    mcp_status st = mcp_inducing_posterior(choice, o->n, gp, level, W, o->beta, err);
+    for (size_t k = 0; k < n; k++) /* Q = W' W */
+        for (size_t i = 0; i <= k; i++)
+            for (size_t j = 0; j <= k; j++) Q[i * n + j] += W[k * n + i] * W[k * n + j];
     if (st == MCP_OK) fill_weights(o, Q);
     mcp_free(Q);
     return st;
