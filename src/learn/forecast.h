@@ -2,9 +2,8 @@
 #ifndef MCP_FORECAST_H
 #define MCP_FORECAST_H
 
+#include "learn/verdict.h"
 #include "optim/particles.h"
-
-enum { MCP_WINDOWS = 4 }; /* horizons of the coverage: quarters of the trial */
 
 typedef struct {
     int     samples, nx;

@@ -18,6 +18,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "learn/diagnosis.h"
 #include "learn/learner.h"
 #include "learn/recommend.h"
 #include "math/arena.h"
@@ -279,6 +280,10 @@ mcp_status mcp_learner_judge(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     if (it->forecast)
         mcp_forecast_coverage(it->forecast, it->trial->samples, states, coverage, &it->info.coverage);
     mcp_free(states);
+    mcp_fit *own = NULL; /* a resumed trial has its policy from the folder: its model is made again */
+    if (!it->info.explored && !l->fit) (void)mcp_run_model(&own, r, it->info.number, l->pool, NULL);
+    mcp_diagnosis_make(&it->diagnosis, r, it, own ? own : l->fit);
+    mcp_fit_free(own);
     return mcp_store_result(r, it, it->forecast ? coverage : NULL, err);
 }
 

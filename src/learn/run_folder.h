@@ -26,6 +26,7 @@ typedef struct {
     double        *theta;    /* policy; NULL: exploration */
     mcp_forecast  *forecast; /* NULL: exploration, or not made yet */
     mcp_learn_info info;
+    mcp_diagnosis  diagnosis; /* see diagnosis.h */
 } mcp_run_item;
 
 typedef struct {

@@ -6,6 +6,7 @@
 #include "io/csv.h"
 #include "io/file.h"
 #include "io/npy.h"
+#include "learn/diagnosis.h"
 #include "learn/run_folder.h"
 #include "learn/store.h"
 #include "math/arena.h"
@@ -223,6 +224,7 @@ mcp_status mcp_store_result(const mcp_run *r, const mcp_run_item *it, const doub
                                 mcp_json_numbers(MCP_WINDOWS, coverage + k * MCP_WINDOWS));
         json_object_set_new(root, "coverage_by_quarter", states);
     }
+    json_object_set_new(root, "diagnosis", mcp_diagnosis_to_json(&it->diagnosis));
     return mcp_store_json(it, "result.json", root, err);
 }
 
@@ -233,6 +235,7 @@ mcp_status mcp_load_result(const mcp_run *r, mcp_run_item *it, mcp_error *err)
     mcp_status st = mcp_load_json(it, "result.json", &root, err);
     if (st == MCP_OK && root) {
         mcp_info_from_json(MCP_IN_RESULT, root, &it->info);
+        mcp_diagnosis_from_json(&it->diagnosis, json_object_get(root, "diagnosis"));
         it->info.restored = 1;
     }
     json_decref(root);

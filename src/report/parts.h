@@ -4,6 +4,7 @@
 
 #include "report/page.h"
 #include "report/plot.h"
+#include "learn/finish.h"
 #include "report/report.h"
 
 /* Numbers about one policy trial's model, measured on data the model had not seen: the trial itself. */
@@ -30,17 +31,18 @@ typedef struct {
 } mcp_observer_check;
 void mcp_observer_check_make(mcp_observer_check *o, const mcp_run *r, const mcp_run_item *it);
 
-void mcp_report_summary(mcp_text *out, const mcp_run *r);
+void mcp_report_summary(mcp_text *out, const mcp_run *r, const mcp_finish *finish);
 void mcp_report_trials(mcp_text *out, const mcp_run *r);
 void mcp_report_model(mcp_text *out, const mcp_run *r, const mcp_model_check *m);
 void mcp_report_observer(mcp_text *out, const mcp_run *r, const mcp_observer_check *o);
-void mcp_report_forecast(mcp_text *out, const mcp_run *r);
-void mcp_report_diagnosis(mcp_text *out, const mcp_run *r, const mcp_model_check *m,
-                          const mcp_observer_check *o);
+void mcp_report_forecast(mcp_text *out, const mcp_run *r, const mcp_finish *finish);
+void mcp_report_verdict(mcp_text *out, const mcp_run_item *it); /* a card */
+void mcp_report_diagnosis(mcp_text *out, const mcp_run *r);
 void mcp_report_animation(mcp_text *out, const mcp_run *r);
 
 /* Single charts, used on the page and as figures. */
 void mcp_chart_state(mcp_plot *p, const mcp_run *r, const mcp_run_item *it, int state);
+void mcp_chart_success(mcp_plot *p, const mcp_run *r, const mcp_run_item *it, int state);
 void mcp_chart_input(mcp_plot *p, const mcp_run *r, const mcp_run_item *it, int input);
 /* Returns 0, with the reason in why, when the history cannot be read; table must outlive the plot, then
  * mcp_csv_free. */
@@ -66,8 +68,9 @@ mcp_status mcp_figure_trials(mcp_panels *out, const mcp_run *r, mcp_error *err);
 
 /* "theta [rad]" */
 const char *mcp_state_label(const mcp_run *r, int state, char *buf, size_t size);
-/* Rendered inside <figure> with a caption (NULL: none). */
-void mcp_page_figure(mcp_text *out, const mcp_plot *p, const char *caption);
-const char *mcp_item_name(const mcp_run_item *it, char *buf, size_t size); /* "trial 3", "exploration 1" */
+const char *mcp_item_name(const mcp_run_item *it, char *buf, size_t size); 
+const char *mcp_item_group(const mcp_run_item *it, char *buf, size_t size); /* "trial-3": of its charts */
+/* "solved", "no success", "exploration": for tables; the class that colours it in *class. */
+const char *mcp_item_outcome(const mcp_run *r, const mcp_run_item *it, const char **class);
 
 #endif

@@ -5,6 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "report/html.h"
+
+enum { SCALE = 100 }; /* units of a page's coordinates in a pixel */
+
 static const char *const class_of[] = {"ink", "c1", "c2", "c3", "c4", "c5", "c6", "faint"};
 /* Converters to PDF and PNG know no CSS variables: a stand-alone figure has plain colours. */
 static const char *const colour_of[] = {"#222222", "#2463b0", "#c8501e", "#1f8a5b",
@@ -102,16 +106,12 @@ mcp_item *mcp_plot_hline(mcp_plot *p, double y, mcp_colour c, const char *label)
     return it;
 }
 
-void mcp_text_escaped(mcp_text *out, const char *text)
+mcp_item *mcp_plot_region(mcp_plot *p, double low, double high, mcp_colour c, const char *text)
 {
-    for (const char *c = text ? text : ""; *c; c++) switch (*c) {
-        case '&': mcp_text_bytes(out, "&amp;", 5); break;
-        case '<': mcp_text_bytes(out, "&lt;", 4); break;
-        case '>': mcp_text_bytes(out, "&gt;", 4); break;
-        case '"': mcp_text_bytes(out, "&quot;", 6); break;
-        case '\'': mcp_text_bytes(out, "&#39;", 5); break;
-        default: mcp_text_bytes(out, c, 1);
-        }
+    mcp_item *it = add(p, MCP_ITEM_REGION, 0, NULL, c, text);
+    it->at       = low;
+    it->to       = high;
+    return it;
 }
 
 int mcp_plot_ticks(double low, double high, int wanted, int integers, double tick[MCP_PLOT_TICKS])
@@ -203,7 +203,7 @@ static void number(char *text, size_t size, double v)
 static void label(mcp_text *out, const char *attributes, double x, double y, const char *text)
 {
     mcp_text_add(out, "<text x='%.1f' y='%.1f'%s>", x, y, attributes);
-    mcp_text_escaped(out, text);
+    mcp_html_escaped(out, text);
     mcp_text_add(out, "</text>");
 }
 
@@ -214,8 +214,10 @@ static void axes(const mcp_plot *p, const frame *f, mcp_text *out)
     int    n = mcp_plot_ticks(f->x0, f->x1, (int)fmax(2, (f->right - f->left) / 70), p->integers, tick);
     for (int i = 0; i < n; i++) {
         number(text, sizeof text, tick[i]);
-        mcp_text_add(out, "<path class='grid' d='M%.1f %.1fV%.1f'/>", px(f, tick[i]), f->top, f->bottom);
+        mcp_text_add(out, "<g class='x'><path class='grid' d='M%.1f %.1fV%.1f'/>", px(f, tick[i]), f->top,
+                     f->bottom);
         label(out, " text-anchor='middle'", px(f, tick[i]), f->bottom + 14, text);
+        mcp_text_add(out, "</g>");
     }
     n = mcp_plot_ticks(f->y0, f->y1, (int)fmax(2, (f->bottom - f->top) / 35), f->log_y || p->counts, tick);
     for (int i = 0; i < n; i++) {
@@ -243,70 +245,164 @@ static void paint(const mcp_plot *p, const mcp_item *it, mcp_text *out, int fill
     if (opacity < 1) mcp_text_add(out, " %s-opacity='%.2g'", what, opacity);
 }
 
+/* So that the page's script knows what a path is; particles are only looked at. */
+static void name(const mcp_plot *p, const mcp_item *it, const char *kind, mcp_text *out)
+{
+    if (p->standalone || it->colour == MCP_FAINT) return;
+    mcp_text_add(out, " data-kind='%s' data-name='", kind);
+    mcp_html_escaped(out, it->label ? it->label : p->title);
+    mcp_text_add(out, "'");
+}
+
+/* Points of a path: pixels in a file of its own, steps in hundredths of a pixel in a page. */
+typedef struct {
+    mcp_text    *out;
+    const frame *f;
+    int          standalone, down; /* down: the path has begun */
+    long         x, y;             /* where it is */
+} pen;
+
+static void pen_to(pen *q, double x, double y, int draw)
+{
+    if (q->standalone) {
+        mcp_text_add(q->out, "%c%.1f %.1f", draw ? 'L' : 'M', x, y);
+        return;
+    }
+    long ix = lround(SCALE * (x - q->f->left)), iy = lround(SCALE * (y - q->f->top));
+    if (!q->down) mcp_text_add(q->out, "M%ld %ld", ix, iy);
+    else mcp_text_add(q->out, "%c%ld %ld", draw ? 'l' : 'm', ix - q->x, iy - q->y);
+    q->down = 1;
+    q->x    = ix;
+    q->y    = iy;
+}
+
 static void draw_line(const mcp_plot *p, const frame *f, const mcp_item *it, mcp_text *out)
 {
-    int pen = 0;
+    pen q = {.out = out, .f = f, .standalone = p->standalone};
+    int draw = 0;
     mcp_text_add(out, "<path stroke-width='%.2g'%s", it->weight > 0 ? it->weight : 1.6,
                  it->dashed ? " stroke-dasharray='5 3'" : "");
     paint(p, it, out, 0, 1);
+    name(p, it, "line", out);
     mcp_text_add(out, " d='");
     for (int k = 0; k < it->n; k++) {
         double y  = it->y[(size_t)k * (size_t)it->stride];
         int    ok = isfinite(y) && isfinite(it->x[k]);
-        if (ok) mcp_text_add(out, "%c%.1f %.1f", pen ? 'L' : 'M', px(f, it->x[k]), py(f, y));
-        pen = ok;
+        if (ok) pen_to(&q, px(f, it->x[k]), py(f, y), draw);
+        draw = ok;
     }
     mcp_text_add(out, "'/>");
 }
 
 static void draw_band(const mcp_plot *p, const frame *f, const mcp_item *it, mcp_text *out)
 {
+    pen q = {.out = out, .f = f, .standalone = p->standalone};
     int any = 0;
     mcp_text_add(out, "<path");
     paint(p, it, out, 1, it->weight > 0 ? it->weight : 0.18);
+    name(p, it, "band", out);
     mcp_text_add(out, " d='");
     for (int k = 0; k < 2 * it->n; k++) { /* along the upper edge, back along the lower */
         int    i = k < it->n ? k : 2 * it->n - 1 - k;
         double y = (k < it->n ? it->high : it->low)[(size_t)i * (size_t)it->stride];
-        if (isfinite(y)) mcp_text_add(out, "%c%.1f %.1f", any++ ? 'L' : 'M', px(f, it->x[i]), py(f, y));
+        if (isfinite(y)) pen_to(&q, px(f, it->x[i]), py(f, y), any++);
     }
     mcp_text_add(out, "%s'/>", any ? "Z" : "");
 }
 
-static void draw_marks(const mcp_plot *p, const frame *f, const mcp_item *it, mcp_text *out)
+/* In a page a point is a line of no length with a round cap, which zooming leaves round. */
+static void draw_points(const mcp_plot *p, const frame *f, const mcp_item *it, mcp_text *out)
 {
-    for (int k = 0; k < it->n; k++) {
-        double x = px(f, it->x[k]), half = it->at / 2 / (f->x1 - f->x0) * (f->right - f->left);
-        size_t j = (size_t)k * (size_t)it->stride;
-        if (it->kind == MCP_ITEM_POINTS && isfinite(it->y[j])) {
-            mcp_text_add(out, "<circle cx='%.1f' cy='%.1f' r='%.2g'", x, py(f, it->y[j]),
-                         it->weight > 0 ? it->weight : 2.2);
-            paint(p, it, out, 1, 1);
-        } else if (it->kind == MCP_ITEM_BARS && isfinite(it->y[j])) {
-            double a = py(f, it->y[j]), b = py(f, 0);
-            mcp_text_add(out, "<rect x='%.1f' y='%.1f' width='%.1f' height='%.1f'", x - half, fmin(a, b),
-                         2 * half, fabs(b - a));
-            paint(p, it, out, 1, 0.8);
-        } else if (it->kind == MCP_ITEM_RANGE && isfinite(it->low[j]) && isfinite(it->high[j])) {
-            double a = py(f, it->low[j]), b = py(f, it->high[j]);
-            mcp_text_add(out, "<path stroke-width='1.4' d='M%.1f %.1fV%.1fM%.1f %.1fh8M%.1f %.1fh8'", x, a, b,
-                         x - 4, a, x - 4, b);
-            paint(p, it, out, 0, 1);
-        } else continue;
-        mcp_text_add(out, "/>");
+    pen    q = {.out = out, .f = f};
+    double radius = it->weight > 0 ? it->weight : 2.2;
+    if (!p->standalone) {
+        mcp_text_add(out, "<g class='dots'><path stroke-width='%.2g'", 2 * radius);
+        paint(p, it, out, 0, 1);
+        name(p, it, "points", out);
+        mcp_text_add(out, " d='");
     }
+    for (int k = 0; k < it->n; k++) {
+        double y = it->y[(size_t)k * (size_t)it->stride];
+        if (!isfinite(y)) continue;
+        if (p->standalone) {
+            mcp_text_add(out, "<circle cx='%.1f' cy='%.1f' r='%.2g'", px(f, it->x[k]), py(f, y), radius);
+            paint(p, it, out, 1, 1);
+            mcp_text_add(out, "/>");
+        } else {
+            pen_to(&q, px(f, it->x[k]), py(f, y), 0);
+            mcp_text_add(out, "h0");
+        }
+    }
+    if (!p->standalone) mcp_text_add(out, "'/></g>");
+}
+
+static void draw_bars(const mcp_plot *p, const frame *f, const mcp_item *it, mcp_text *out)
+{
+    pen    q = {.out = out, .f = f, .standalone = p->standalone};
+    double half = it->at / 2 / (f->x1 - f->x0) * (f->right - f->left);
+    mcp_text_add(out, "<path");
+    paint(p, it, out, 1, 0.8);
+    name(p, it, "bars", out);
+    mcp_text_add(out, " d='");
+    for (int k = 0; k < it->n; k++) {
+        if (!isfinite(it->y[k])) continue;
+        double x = px(f, it->x[k]), top = py(f, it->y[k]), foot = py(f, 0);
+        pen_to(&q, x - half, foot, 0);
+        pen_to(&q, x - half, top, 1);
+        pen_to(&q, x + half, top, 1);
+        pen_to(&q, x + half, foot, 1);
+    }
+    mcp_text_add(out, "'/>");
+}
+
+static void draw_ranges(const mcp_plot *p, const frame *f, const mcp_item *it, mcp_text *out)
+{
+    pen q = {.out = out, .f = f, .standalone = p->standalone};
+    mcp_text_add(out, "<path stroke-width='1.4'");
+    paint(p, it, out, 0, 1);
+    name(p, it, "range", out);
+    mcp_text_add(out, " d='");
+    for (int k = 0; k < it->n; k++) {
+        size_t j = (size_t)k * (size_t)it->stride;
+        if (!isfinite(it->low[j]) || !isfinite(it->high[j])) continue;
+        double x = px(f, it->x[k]), low = py(f, it->low[j]), high = py(f, it->high[j]);
+        pen_to(&q, x - 4, high, 0);
+        pen_to(&q, x + 4, high, 1);
+        pen_to(&q, x, high, 0);
+        pen_to(&q, x, low, 1);
+        pen_to(&q, x - 4, low, 0);
+        pen_to(&q, x + 4, low, 1);
+    }
+    mcp_text_add(out, "'/>");
 }
 
 static void draw_rule(const mcp_plot *p, const frame *f, const mcp_item *it, mcp_text *out)
 {
+    pen    q = {.out = out, .f = f, .standalone = p->standalone};
     int    vertical = it->kind == MCP_ITEM_VLINE;
     double at       = vertical ? px(f, it->at) : py(f, it->at);
     if (vertical && (it->at < f->x0 || it->at > f->x1)) return;
-    if (vertical)
-        mcp_text_add(out, "<path stroke-dasharray='3 3' d='M%.1f %.1fV%.1f'", at, f->top, f->bottom);
-    else mcp_text_add(out, "<path stroke-dasharray='3 3' d='M%.1f %.1fH%.1f'", f->left, at, f->right);
+    mcp_text_add(out, "<path stroke-dasharray='3 3'");
     paint(p, it, out, 0, 1);
-    mcp_text_add(out, "/>");
+    mcp_text_add(out, " d='");
+    pen_to(&q, vertical ? at : f->left, vertical ? f->top : at, 0);
+    pen_to(&q, vertical ? at : f->right, vertical ? f->bottom : at, 1);
+    mcp_text_add(out, "'/>");
+}
+
+static void draw_region(const mcp_plot *p, const frame *f, const mcp_item *it, mcp_text *out)
+{
+    pen    q = {.out = out, .f = f, .standalone = p->standalone};
+    double low = fmin(py(f, it->at), f->bottom), high = fmax(py(f, it->to), f->top);
+    if (!(high < low)) return;
+    mcp_text_add(out, "<path");
+    paint(p, it, out, 1, it->weight > 0 ? it->weight : 0.15);
+    mcp_text_add(out, " d='");
+    pen_to(&q, f->left, low, 0);
+    pen_to(&q, f->right, low, 1);
+    pen_to(&q, f->right, high, 1);
+    pen_to(&q, f->left, high, 1);
+    mcp_text_add(out, "Z'/>");
 }
 
 /* Names of rules, over everything else; those of horizontal ones above the rule where there is room. */
@@ -334,7 +430,7 @@ static void legend(const mcp_plot *p, const frame *f, mcp_text *out)
     double x = f->right;
     for (int i = p->n - 1; i >= 0; i--) {
         const mcp_item *it = &p->item[i];
-        int             band = it->kind == MCP_ITEM_BAND;
+        int             band = it->kind == MCP_ITEM_BAND || it->kind == MCP_ITEM_REGION;
         if (!in_legend(it)) continue;
         x -= 6.4 * (double)strlen(it->label) + 10;
         label(out, " class='k'", x + 4, f->top - 6, it->label);
@@ -343,6 +439,39 @@ static void legend(const mcp_plot *p, const frame *f, mcp_text *out)
                      f->top - (band ? 14 : 11), band ? 9 : 3);
         paint(p, it, out, 1, band ? 0.3 : 1);
         mcp_text_add(out, "/>");
+    }
+}
+
+static void draw_item(const mcp_plot *p, const frame *f, const mcp_item *it, mcp_text *out)
+{
+    switch (it->kind) {
+    case MCP_ITEM_LINE: draw_line(p, f, it, out); break;
+    case MCP_ITEM_BAND: draw_band(p, f, it, out); break;
+    case MCP_ITEM_POINTS: draw_points(p, f, it, out); break;
+    case MCP_ITEM_BARS: draw_bars(p, f, it, out); break;
+    case MCP_ITEM_RANGE: draw_ranges(p, f, it, out); break;
+    case MCP_ITEM_VLINE:
+    case MCP_ITEM_HLINE: draw_rule(p, f, it, out); break;
+    case MCP_ITEM_REGION: draw_region(p, f, it, out); break;
+    }
+}
+
+/* Frame and ranges, for the page's script. */
+static void data_attributes(const mcp_plot *p, const frame *f, mcp_text *out)
+{
+    mcp_text_add(out, " class='chart' data-frame='%.1f %.1f %.1f %.1f' data-x='%.9g %.9g' data-y='%.9g %.9g'",
+                 f->left, f->top, f->right, f->bottom, f->x0, f->x1, f->y0, f->y1);
+    if (f->log_y) mcp_text_add(out, " data-log='1'");
+    if (p->integers) mcp_text_add(out, " data-integers='1'");
+    if (p->x_label) {
+        mcp_text_add(out, " data-unit='");
+        mcp_html_escaped(out, p->x_label);
+        mcp_text_add(out, "'");
+    }
+    if (p->group) {
+        mcp_text_add(out, " data-group='");
+        mcp_html_escaped(out, p->group);
+        mcp_text_add(out, "'");
     }
 }
 
@@ -360,24 +489,23 @@ void mcp_plot_render(const mcp_plot *p, mcp_text *out)
         p->width, p->height, p->width, p->height);
     if (p->title) {
         mcp_text_add(out, " aria-label='");
-        mcp_text_escaped(out, p->title);
+        mcp_html_escaped(out, p->title);
         mcp_text_add(out, "'");
     }
+    if (!p->standalone) data_attributes(p, &f, out);
     mcp_text_add(out, ">%s", p->standalone ? standalone_style : "");
     axes(p, &f, out);
     /* nothing is drawn outside the frame: a nested viewport clips without needing page-wide unique names */
-    mcp_text_add(out, "<svg x='%.1f' y='%.1f' width='%.1f' height='%.1f' viewBox='%.1f %.1f %.1f %.1f'>",
-                 f.left, f.top, f.right - f.left, f.bottom - f.top, f.left, f.top, f.right - f.left,
-                 f.bottom - f.top);
-    for (int i = 0; i < p->n; i++) {
-        const mcp_item *it = &p->item[i];
-        if (it->kind == MCP_ITEM_LINE) draw_line(p, &f, it, out);
-        else if (it->kind == MCP_ITEM_BAND) draw_band(p, &f, it, out);
-        else if (it->kind == MCP_ITEM_VLINE || it->kind == MCP_ITEM_HLINE) draw_rule(p, &f, it, out);
-        else draw_marks(p, &f, it, out);
-    }
-    rule_labels(p, &f, out);
+    double width = f.right - f.left, height = f.bottom - f.top;
+    mcp_text_add(out, "<svg x='%.1f' y='%.1f' width='%.1f' height='%.1f' ", f.left, f.top, width, height);
+    if (p->standalone)
+        mcp_text_add(out, "viewBox='%.1f %.1f %.1f %.1f'>", f.left, f.top, width, height);
+    else
+        mcp_text_add(out, "class='plot' viewBox='0 0 %.0f %.0f' preserveAspectRatio='none'>", SCALE * width,
+                     SCALE * height);
+    for (int i = 0; i < p->n; i++) draw_item(p, &f, &p->item[i], out);
     mcp_text_add(out, "</svg>");
+    rule_labels(p, &f, out);
     legend(p, &f, out);
     mcp_text_add(out, "</svg>\n");
 }

@@ -1,6 +1,10 @@
 /* plot.h - a chart as SVG text: collect series, then render. Colours are CSS classes, so one drawing serves
  * the light page, the dark page and print; a stand-alone figure carries plain colours. Series borrow the
- * caller's arrays until rendered. A NaN breaks a line. */
+ * caller's arrays until rendered. A NaN breaks a line.
+ *
+ * In a page the numbers can be read back from the drawing (templates/page.js: values under the pointer, zoom,
+ * CSV): the chart carries its ranges, data-x and data-y, and each series its name; coordinates are whole
+ * hundredths of a pixel. */
 #ifndef MCP_PLOT_H
 #define MCP_PLOT_H
 
@@ -17,14 +21,16 @@ typedef enum {
     MCP_ITEM_BARS,
     MCP_ITEM_RANGE,
     MCP_ITEM_VLINE,
-    MCP_ITEM_HLINE
+    MCP_ITEM_HLINE,
+    MCP_ITEM_REGION
 } mcp_item_kind;
 
 typedef struct {
     mcp_item_kind kind;
     int           n, stride; /* stride in doubles between samples of y, low, high */
     const double *x, *y, *low, *high;
-    double        at; /* VLINE, HLINE: where; BARS: width in x units */
+    double        at; /* VLINE, HLINE: where; BARS: width in x units; REGION: from ... */
+    double        to; /* ... to, in y */
     mcp_colour    colour;
     double        weight; /* line width or marker radius in px, band opacity; 0 = usual */
     int           dashed;
@@ -39,6 +45,7 @@ typedef struct {
     int         integers;   /* whole numbers on the x axis */
     int         counts;     /* and on the y axis           */
     int         standalone; /* a file of its own, not part of a page */
+    const char *group;      /* in a page: charts of one group share their cursor; NULL = none */
     int         n, dropped; /* dropped: items beyond MCP_PLOT_ITEMS */
     mcp_item    item[MCP_PLOT_ITEMS];
 } mcp_plot;
@@ -58,10 +65,9 @@ mcp_item *mcp_plot_ranges(mcp_plot *p, int n, const double *x, const double *low
                           mcp_colour c, const char *label);
 mcp_item *mcp_plot_vline(mcp_plot *p, double x, mcp_colour c, const char *label);
 mcp_item *mcp_plot_hline(mcp_plot *p, double y, mcp_colour c, const char *label);
+mcp_item *mcp_plot_region(mcp_plot *p, double low, double high, mcp_colour c, const char *label);
 void      mcp_plot_render(const mcp_plot *p, mcp_text *out);
 
-/* &, <, >, " and ' replaced, so that any text is safe in a page. */
-void mcp_text_escaped(mcp_text *out, const char *text);
 /* Tick positions at 1, 2 or 5 times a power of ten; returns how many. */
 int mcp_plot_ticks(double low, double high, int wanted, int integers, double tick[MCP_PLOT_TICKS]);
 

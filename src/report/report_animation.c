@@ -1,235 +1,102 @@
-/* report_animation.c - the task's draw: section evaluated over trials and some particles: data for the
- * player, and a strip of frames for readers without JavaScript. */
+/* report_animation.c - trials and some particles as drawings: data for the player, and a strip of frames for
+ * readers without JavaScript. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "embedded.h"
 #include "math/arena.h"
 #include "report/parts.h"
+#include "report/scene.h"
 
-enum { GHOSTS = 6, STRIP = 8, NUMBERS = 5 };
+enum { GHOSTS = 6, STRIP = 8, GHOST_SAMPLES = 200 };
 
-typedef struct {
-    const char *kind;
-    int         count;
-    const char *arg[NUMBERS];
-    double      otherwise[NUMBERS]; /* of an argument the task leaves out */
-} shape_kind;
-
-static const shape_kind kinds[] = {
-    {"line", 4, {"x", "y", "x2", "y2"}, {0}},
-    {"circle", 3, {"x", "y", "r"}, {0, 0, 0.02}},
-    {"rectangle", 5, {"x", "y", "width", "height", "angle"}, {0, 0, 0.1, 0.1, 0}},
-    {"text", 2, {"x", "y"}, {0}},
-};
-
-static const shape_kind *kind_of(const mcp_task_draw *d)
+/* The plant sets the view, particles may leave it. */
+static json_t *trial_json(mcp_scene *s, const mcp_run *r, const mcp_run_item *it, double view[4])
 {
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (!strcmp(kinds[i].kind, d->kind)) return &kinds[i];
-    return NULL;
-}
-
-typedef struct {
-    const mcp_run *run;
-    mcp_program   *program; /* states -> all numbers of a frame */
-    double        *work, *frame;
-    int            count;
-    double         view[4]; /* x0 y0 x1 y1, of the trial just written */
-} scene;
-
-static const mcp_named_expr *argument(const mcp_task_draw *d, const char *name)
-{
-    for (int i = 0; i < d->args.n; i++)
-        if (!strcmp(d->args.item[i].name, name)) return &d->args.item[i];
-    return NULL;
-}
-
-static mcp_status add_shape(mcp_builder *b, const mcp_task_draw *d, int index, mcp_error *err)
-{
-    const shape_kind *k = kind_of(d);
-    mcp_status        st = k ? MCP_OK : mcp_fail(err, MCP_ERR_TASK, "draw: unknown shape \"%s\"", d->kind);
-    for (int i = 0; k && i < k->count && st == MCP_OK; i++) {
-        const mcp_named_expr *a = argument(d, k->arg[i]);
-        char                  name[32], number[32];
-        snprintf(name, sizeof name, "shape%d_%d", index, i);
-        snprintf(number, sizeof number, "%.17g", k->otherwise[i]);
-        st = mcp_builder_output(b, name, a ? a->expr.text : number, a ? a->expr.at : (mcp_where){0}, err);
-    }
-    return st;
-}
-
-static mcp_status compile(scene *s, mcp_error *err)
-{
-    const mcp_task *t = s->run->task;
-    mcp_builder    *b = NULL;
-    mcp_status      st = mcp_builder_create(&b, err);
-    if (st == MCP_OK) st = mcp_builder_constant(b, "Ts", s->run->system->ts, err);
-    for (int i = 0; i < t->nx && st == MCP_OK; i++) st = mcp_builder_input(b, t->state[i], err);
-    for (int i = 0; i < t->constants.n && st == MCP_OK; i++)
-        st = mcp_builder_define(b, t->constants.item[i].name, t->constants.item[i].expr.text,
-                                t->constants.item[i].expr.at, err);
-    for (int i = 0; i < t->draws && st == MCP_OK; i++) st = add_shape(b, &t->draw[i], i, err);
-    if (st == MCP_OK) st = mcp_builder_finish(b, &s->program, err);
-    mcp_builder_free(b);
-    if (st != MCP_OK) return st;
-    s->count = mcp_program_outputs(s->program);
-    s->work  = mcp_calloc(mcp_program_work(s->program) + 1, sizeof *s->work);
-    s->frame = mcp_calloc((size_t)s->count + 1, sizeof *s->frame);
-    return s->work && s->frame ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the animation");
-}
-
-static void scene_free(scene *s)
-{
-    mcp_program_free(s->program);
-    mcp_free(s->work);
-    mcp_free(s->frame);
-}
-
-static void evaluate(scene *s, const double *state)
-{
-    double none[1] = {0};
-    mcp_program_step(s->program, none, 1, state, none, s->frame, s->work);
-}
-
-static void grow(scene *s, double x, double y, double margin)
-{
-    if (!isfinite(x) || !isfinite(y)) return;
-    s->view[0] = fmin(s->view[0], x - margin);
-    s->view[1] = fmin(s->view[1], y - margin);
-    s->view[2] = fmax(s->view[2], x + margin);
-    s->view[3] = fmax(s->view[3], y + margin);
-}
-
-/* Widens the view by the frame just evaluated. */
-static void look(scene *s)
-{
-    const double *v = s->frame;
-    for (int i = 0; i < s->run->task->draws; i++) {
-        const shape_kind *k = kind_of(&s->run->task->draw[i]);
-        double margin = k->count == 3 ? fabs(v[2]) : k->count == 5 ? 0.5 * fmax(fabs(v[2]), fabs(v[3])) : 0;
-        grow(s, v[0], v[1], margin);
-        if (k->count == 4) grow(s, v[2], v[3], 0);
-        v += k->count;
-    }
-}
-
-static void frame_text(mcp_text *out, scene *s, const double *state)
-{
-    evaluate(s, state);
-    mcp_text_add(out, "[");
-    for (int i = 0; i < s->count; i++)
-        mcp_text_add(out, "%s%.4g", i ? "," : "", isfinite(s->frame[i]) ? s->frame[i] : 0.0);
-    mcp_text_add(out, "]");
-}
-
-static void trial_text(mcp_text *out, scene *s, const mcp_run_item *it)
-{
-    const int           nx = s->run->system->nx;
+    const int           nx = r->system->nx;
     const mcp_forecast *f = it->forecast;
-    char                name[48];
+    char                name[48], group[48];
     double             *real = mcp_run_outcome(it);
-    if (!real) return;
-    s->view[0] = s->view[1] = INFINITY;
-    s->view[2] = s->view[3] = -INFINITY;
-    mcp_text_add(out, "{\"name\":\"%s\",\"real\":[", mcp_item_name(it, name, sizeof name));
-    for (int i = 0; i < it->trial->samples; i++) {
-        mcp_text_add(out, i ? "," : "");
-        frame_text(out, s, real + (size_t)i * (size_t)nx);
-        look(s); /* the plant sets the view, particles may leave it */
-    }
-    double w = 0.1 * fmax(s->view[2] - s->view[0], s->view[3] - s->view[1]) + 1e-6;
-    for (int i = 0; i < 4; i++) s->view[i] += i < 2 ? -w : w;
-    mcp_text_add(out, "],\"view\":[%.4g,%.4g,%.4g,%.4g", s->view[0], s->view[1], s->view[2], s->view[3]);
-    mcp_text_add(out, "],\"ghosts\":[");
-    for (int k = 0; f && f->states && k < f->kept && k < GHOSTS; k++) {
-        mcp_text_add(out, k ? ",[" : "[");
-        for (int i = 0; i < f->samples; i++) {
-            mcp_text_add(out, i ? "," : "");
-            frame_text(out, s, f->states + ((size_t)i * (size_t)f->kept + (size_t)k) * (size_t)nx);
-        }
-        mcp_text_add(out, "]");
-    }
-    mcp_text_add(out, "]}");
+    if (!real) return NULL;
+    view[0] = view[1] = INFINITY;
+    view[2] = view[3] = -INFINITY;
+    json_t *frames = mcp_scene_frames(s, it->trial->samples, real, nx, view), *ghosts = json_array();
+    double  w = 0.1 * fmax(view[2] - view[0], view[3] - view[1]) + 1e-6;
+    for (int i = 0; i < 4; i++) view[i] += i < 2 ? -w : w;
+    for (int k = 0; f && f->states && k < f->kept && k < GHOSTS && f->samples <= GHOST_SAMPLES; k++)
+        json_array_append_new(ghosts, mcp_scene_frames(s, f->samples, f->states + k * nx, f->kept * nx, NULL));
     mcp_free(real);
+    return json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", mcp_item_name(it, name, sizeof name), "group",
+                     mcp_item_group(it, group, sizeof group), "view", mcp_json_numbers(4, view), "real", frames,
+                     "ghosts", ghosts);
 }
 
-static void shape_svg(mcp_text *out, const shape_kind *k, const double *v)
+/* Text that may stand in a <script>: "</" cannot end it. */
+static char *script_text(json_t *data)
 {
-    if (k->count == 4)
-        mcp_text_add(out, "<path class='ink s' stroke-width='.02' d='M%.3f %.3fL%.3f %.3f'/>", v[0], -v[1],
-                     v[2], -v[3]);
-    if (k->count == 3)
-        mcp_text_add(out, "<circle class='c2 f' cx='%.3f' cy='%.3f' r='%.3f'/>", v[0], -v[1], fabs(v[2]));
-    if (k->count == 5)
-        mcp_text_add(out,
-                     "<rect class='c1 s' stroke-width='.015' x='%.3f' y='%.3f' width='%.3f' height='%.3f' "
-                     "transform='rotate(%.1f %.3f %.3f)'/>",
-                     v[0] - v[2] / 2, -v[1] - v[3] / 2, v[2], v[3], -v[4] * 180 / acos(-1), v[0], -v[1]);
+    char    *line = data ? json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(5)) : NULL, *out = NULL;
+    mcp_text t = {0};
+    for (const char *c = line; c && *c; c++) {
+        if (*c == '/' && c > line && c[-1] == '<') mcp_text_bytes(&t, "\\/", 2);
+        else mcp_text_bytes(&t, c, 1);
+    }
+    free(line);
+    return mcp_text_take(&t, &out, NULL) == MCP_OK ? out : NULL;
 }
 
 /* Eight moments of the last trial, side by side. */
-static void strip(mcp_text *out, scene *s, const mcp_run_item *it)
+static void strip(mcp_text *out, mcp_scene *s, const mcp_run *r, const mcp_run_item *it, const double view[4])
 {
     double *real = mcp_run_outcome(it);
     if (!real) return;
-    mcp_text_add(
-        out, "<div class='strip grid2' style='grid-template-columns:repeat(auto-fit,minmax(120px,1fr))'>");
+    mcp_html(out, mcp_embed_run_html, "strip-begin", NULL);
     for (int i = 0; i < STRIP; i++) {
-        int sample = i * (it->trial->samples - 1) / (STRIP - 1);
-        evaluate(s, real + (size_t)sample * (size_t)s->run->system->nx);
-        mcp_text_add(out, "<figure><svg viewBox='%.3f %.3f %.3f %.3f' width='130' height='110'>", s->view[0],
-                     -s->view[3], s->view[2] - s->view[0], s->view[3] - s->view[1]);
-        const double *v = s->frame;
-        for (int d = 0; d < s->run->task->draws; d++) {
-            const shape_kind *k = kind_of(&s->run->task->draw[d]);
-            shape_svg(out, k, v);
-            v += k->count;
-        }
-        mcp_text_add(out, "</svg><figcaption>%.2f s</figcaption></figure>", it->trial->t[sample]);
+        int       sample = i * (it->trial->samples - 1) / (STRIP - 1);
+        mcp_slots q = {0};
+        mcp_text  shapes = {0};
+        char      box[120];
+        mcp_scene_frame(s, real + (size_t)sample * (size_t)r->system->nx);
+        mcp_scene_svg(s, &shapes);
+        snprintf(box, sizeof box, "%.3f %.3f %.3f %.3f", view[0], -view[3], view[2] - view[0], view[3] - view[1]);
+        mcp_slot_text(&q, "view", box);
+        mcp_slot_text(&q, "shapes", shapes.data);
+        mcp_slot_number(&q, "time", "%.2f", it->trial->t[sample]);
+        mcp_html(out, mcp_embed_run_html, "strip-frame", &q);
+        mcp_text_free(&shapes);
     }
-    mcp_text_add(out, "</div>\n");
+    mcp_html(out, mcp_embed_run_html, "strip-end", NULL);
     mcp_free(real);
 }
 
-static void data_text(mcp_text *out, scene *s)
+static void write_player(mcp_text *out, mcp_scene *s, const mcp_run *r)
 {
-    static const char *const colours[] = {"--c-ink", "--c2", "--c1", "--c3", "--c4"};
-    mcp_text                 trials = {0};
-    for (int i = 0; i < s->run->items; i++) {
-        if (i) mcp_text_add(&trials, ",");
-        trial_text(&trials, s, s->run->item[i]);
+    json_t   *trials = json_array();
+    mcp_slots q = {0};
+    double    view[4] = {0, 0, 1, 1};
+    for (int i = 0; i < r->items; i++) {
+        json_t *one = trial_json(s, r, r->item[i], view);
+        if (one) json_array_append_new(trials, one);
     }
-    mcp_text_add(out, "<script type='application/json' id='animation-data'>{\"ts\":%.17g,\"shapes\":[",
-                 s->run->system->ts);
-    for (int i = 0; i < s->run->task->draws; i++) {
-        const mcp_task_draw *d = &s->run->task->draw[i];
-        mcp_text_add(out, "%s{\"kind\":\"%s\",\"colour\":\"", i ? "," : "", d->kind);
-        mcp_text_escaped(out, d->color && *d->color ? d->color : colours[i % 5]);
-        mcp_text_add(out, "\",\"text\":\"");
-        mcp_text_escaped(out, d->label);
-        mcp_text_add(out, "\"}");
-    }
-    mcp_text_add(out, "],\"trials\":[%s]}</script>\n", trials.data ? trials.data : "");
-    mcp_text_free(&trials);
+    json_t *data = json_pack("{s:f, s:o, s:o}", "ts", r->system->ts, "shapes", mcp_scene_shapes(s), "trials",
+                             trials);
+    char   *text = script_text(data);
+    json_decref(data);
+    out->failed |= !text;
+    mcp_slot_text(&q, "data", text);
+    mcp_html(out, mcp_embed_run_html, "animation", &q);
+    mcp_free(text);
+    strip(out, s, r, r->item[r->items - 1], view);
 }
 
 void mcp_report_animation(mcp_text *out, const mcp_run *r)
 {
-    mcp_error err;
-    scene     s = {.run = r};
+    mcp_error  err = {MCP_OK, ""};
+    mcp_scene *s = NULL;
     if (!r->task->draws || !r->items) return;
     mcp_page_section(out, "animation", "Animation");
-    if (compile(&s, &err) == MCP_OK) {
-        data_text(out, &s);
-        mcp_text_add(
-            out, "<p class='soft'>In colour the plant, in grey some of the particles that forecast it.</p>");
-        mcp_page_player(out);
-        strip(out, &s, r->item[r->items - 1]);
-    } else {
-        mcp_text_add(out, "<p>The drawing cannot be made: ");
-        mcp_text_escaped(out, err.text);
-        mcp_text_add(out, "</p>");
-    }
-    scene_free(&s);
+    if (mcp_scene_create(&s, r, &err) == MCP_OK) write_player(out, s, r);
+    else mcp_page_note(out, "The drawing cannot be made: %s", err.text);
+    mcp_scene_free(s);
     mcp_page_close(out);
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "embedded.h"
 #include "math/arena.h"
 #include "model/kernel.h"
 #include "report/parts.h"
@@ -85,25 +86,36 @@ void mcp_chart_model(mcp_plot *p, const mcp_run *r, const mcp_model_check *m, in
     mcp_plot_points(p, m->n, m->t, m->change + at, 1, MCP_C2, "happened")->weight = 1.8;
 }
 
+/* Residuals in predicted deviations beside the bell they should follow; the caption says what they do. */
 static void z_histogram(mcp_text *out, const mcp_model_check *m, int gp)
 {
-    double   x[BINS], count[BINS] = {0}, bell_x[61], bell[61], width = 8.0 / BINS;
+    double   x[BINS], count[BINS] = {0}, bell_x[61], bell[61], width = 8.0 / BINS, sum = 0;
     size_t   at = (size_t)gp * (size_t)m->n;
+    int      beyond = 0;
+    char     caption[240];
     mcp_plot p;
     for (int b = 0; b < BINS; b++) x[b] = -4 + (b + 0.5) * width;
     for (int k = 0; k < m->n; k++) {
         double z = (m->change[at + (size_t)k] - m->mean[at + (size_t)k]) / m->std[at + (size_t)k];
         int    b = (int)floor((fmin(fmax(z, -3.999), 3.999) + 4) / width);
         count[b]++;
+        sum += z;
+        beyond += fabs(z) > 3;
     }
     for (int k = 0; k <= 60; k++) {
         bell_x[k] = -4 + k * 8.0 / 60;
         bell[k]   = m->n * width * exp(-bell_x[k] * bell_x[k] / 2) / sqrt(2 * acos(-1));
     }
     mcp_plot_init(&p, WIDTH, HEIGHT, "residuals in predicted standard deviations", NULL, NULL);
-    mcp_plot_bars(&p, BINS, x, count, 0.9 * width, MCP_C1, NULL);
+    mcp_plot_bars(&p, BINS, x, count, 0.9 * width, MCP_C1, "residuals");
     mcp_plot_line(&p, 61, bell_x, bell, 1, MCP_C2, "as it should be");
-    mcp_page_figure(out, &p, "Heavier tails than the bell: the model is overconfident.");
+    const char *word = m->z_rms[gp] > 1.5   ? "the model is too sure of itself"
+                       : m->z_rms[gp] < 0.5 ? "the model is more cautious than it need be"
+                                            : "the model knows how wrong it is";
+    snprintf(caption, sizeof caption,
+             "Root mean square %.2f (1 is right), mean %+.2f, %d of %d beyond three deviations: %s.", m->z_rms[gp],
+             sum / m->n, beyond, m->n, word);
+    mcp_page_figure(out, &p, caption);
 }
 
 static double feature_spread(const mcp_pairs *q, int feature)
@@ -126,6 +138,17 @@ static int feature_of(const char *name)
     return atoi(last + 1);
 }
 
+/* "se.log_lengthscale[2]" to "se length-scale", "mp.log_diag[0][3]" to "mp diagonal": the feature has a column
+ * of its own. */
+static const char *plain_name(const char *name, int has_feature, char *buf, size_t size)
+{
+    const char *log = strstr(name, "log_"), *rest = log ? log + 4 : name, *dot = strchr(name, '.');
+    int         kernel = dot && (!log || dot < log) ? (int)(dot - name) : 0;
+    if (!has_feature) snprintf(buf, size, "%.*s %s", kernel, name, kernel && !log ? dot + 1 : rest);
+    else snprintf(buf, size, "%.*s %s", kernel, name, strstr(rest, "lengthscale") ? "length-scale" : "diagonal");
+    return buf[0] == ' ' ? buf + 1 : buf;
+}
+
 /* Spread over length-scale: how many length-scales the data spans along a feature; near 0, the feature does
  * not matter. */
 static void relevance(mcp_text *out, const mcp_run *r, const mcp_model_check *m, int gp)
@@ -133,53 +156,51 @@ static void relevance(mcp_text *out, const mcp_run *r, const mcp_model_check *m,
     const mcp_kernel *k = r->system->kernel[gp];
     const double     *hyper = mcp_gp_hyper(m->fit->gp[gp]);
     int               count = mcp_kernel_params(k);
-    mcp_text_add(out, "<details><summary>Hyper-parameters</summary><div "
-                      "class='wide'><table><thead><tr><th>Parameter</th><th>Feature</th><th>Value</th>"
-                      "<th>Spread / length-scale</th></tr></thead><tbody>\n");
+    mcp_html(out, mcp_embed_run_html, "hyper-begin", NULL);
     for (int i = 0; i <= count; i++) {
         const char *name = i < count ? mcp_kernel_param_name(k, i) : "noise";
-        int         f = i < count ? feature_of(name) : -1;
+        int         f = i < count ? feature_of(name) : -1, known = f >= 0 && f < r->system->nf;
         double      value = exp(hyper[i]);
-        mcp_text_add(out, "<tr><td>");
-        mcp_text_escaped(out, name);
-        mcp_text_add(out, "</td><td>");
-        if (f >= 0 && f < r->system->nf) mcp_text_escaped(out, r->system->feature_text[f]);
-        mcp_text_add(out, "</td><td>%.4g</td><td>", value);
-        if (f >= 0 && f < r->system->nf && strstr(name, "lengthscale"))
-            mcp_text_add(out, "%.3g", feature_spread(m->fit->pairs, f) / value);
-        mcp_text_add(out, "</td></tr>\n");
+        char        buf[160];
+        mcp_slots   s = {0};
+        mcp_slot_text(&s, "name", plain_name(name, known, buf, sizeof buf));
+        mcp_slot_text(&s, "feature", known ? r->system->feature_text[f] : "");
+        mcp_slot_number(&s, "value", "%.4g", value);
+        mcp_slot_number(&s, "spread", "%.3g",
+                        known && strstr(name, "lengthscale") ? feature_spread(m->fit->pairs, f) / value : NAN);
+        mcp_html(out, mcp_embed_run_html, "hyper-row", &s);
     }
-    mcp_text_add(out, "</tbody></table></div></details>\n");
+    mcp_html(out, mcp_embed_run_html, "hyper-end", NULL);
+}
+
+static void one_gp(mcp_text *out, const mcp_run *r, const mcp_model_check *m, int i)
+{
+    const char *state = r->task->state[r->task->gp[i].state];
+    mcp_plot    p;
+    mcp_slots   s = {0};
+    char        title[120], text[160];
+    snprintf(title, sizeof title, "change of %s over one sample", state);
+    snprintf(text, sizeof text, "%.0f %% of the changes fall inside the 90 %% band.", 100 * m->coverage[i]);
+    mcp_slot_text(&s, "text", state);
+    mcp_html(out, mcp_embed_run_html, "subheading", &s);
+    mcp_page_grid(out, 1);
+    mcp_plot_init(&p, WIDTH, HEIGHT, title, "s", NULL);
+    mcp_chart_model(&p, r, m, i);
+    mcp_page_figure(out, &p, text);
+    z_histogram(out, m, i);
+    mcp_page_grid(out, 0);
+    relevance(out, r, m, i);
 }
 
 void mcp_report_model(mcp_text *out, const mcp_run *r, const mcp_model_check *m)
 {
     mcp_page_section(out, "model", "Model");
-    if (!m->known) {
-        mcp_text_add(out, "<p>The model cannot be shown: ");
-        mcp_text_escaped(out, m->why);
-        mcp_text_add(out, ".</p>");
-    } else
-        mcp_text_add(out,
-                     "<p class='soft'>Predictions one step ahead for the last trial, by the model that was "
-                     "learned before it: %d pairs it had not seen. "
-                     "Values are plain; the run's files hold their logarithms.</p>\n",
-                     m->n);
-    for (int i = 0; m->known && i < m->ngp; i++) {
-        const mcp_task_gp *g = &r->task->gp[i];
-        mcp_plot           p;
-        char               title[120];
-        snprintf(title, sizeof title, "change of %s over one sample", r->task->state[g->state]);
-        mcp_text_add(out,
-                     "<h3>%s</h3><p>%.0f %% of the changes fall inside the 90 %% band; residuals are %.2f "
-                     "predicted deviations (1 is right).</p><div class='grid2'>",
-                     r->task->state[g->state], 100 * m->coverage[i], m->z_rms[i]);
-        mcp_plot_init(&p, WIDTH, HEIGHT, title, "s", NULL);
-        mcp_chart_model(&p, r, m, i);
-        mcp_page_figure(out, &p, NULL);
-        z_histogram(out, m, i);
-        mcp_text_add(out, "</div>");
-        relevance(out, r, m, i);
-    }
+    if (!m->known) mcp_page_note(out, "The model cannot be shown: %s.", m->why);
+    else
+        mcp_page_note(out,
+                      "Predictions one step ahead for the last trial, by the model that was learned before it: %d pairs "
+                      "it had not seen. Values are plain; the run's files hold their logarithms.",
+                      m->n);
+    for (int i = 0; m->known && i < m->ngp; i++) one_gp(out, r, m, i);
     mcp_page_close(out);
 }

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "embedded.h"
 #include "math/arena.h"
 #include "report/parts.h"
 
@@ -73,22 +74,17 @@ void mcp_chart_observer(mcp_plot *p, const mcp_run *r, const mcp_run_item *it, i
 static void error_table(mcp_text *out, const mcp_run *r, const mcp_observer_check *o)
 {
     char label[96];
-    mcp_text_add(out, "<div class='wide'><table><thead><tr><th>State</th><th>Spread of the "
-                      "signal</th><th>Observer's error</th><th>in %% of the spread</th>"
-                      "<th>Smoother's error</th></tr></thead><tbody>\n");
+    mcp_html(out, mcp_embed_run_html, "errors-begin", NULL);
     for (int k = 0; k < r->system->nx; k++) {
-        mcp_text_add(out, "<tr><td>");
-        mcp_text_escaped(out, mcp_state_label(r, k, label, sizeof label));
-        mcp_text_add(out, "</td>");
-        const double v[] = {o->spread[k], o->observed[k], 100 * o->observed[k] / o->spread[k],
-                            o->smoothed[k]};
-        for (int i = 0; i < 4; i++) {
-            if (isfinite(v[i])) mcp_text_add(out, i == 2 ? "<td>%.1f</td>" : "<td>%.3g</td>", v[i]);
-            else mcp_text_add(out, "<td></td>");
-        }
-        mcp_text_add(out, "</tr>\n");
+        mcp_slots s = {0};
+        mcp_slot_text(&s, "name", mcp_state_label(r, k, label, sizeof label));
+        mcp_slot_number(&s, "spread", "%.3g", o->spread[k]);
+        mcp_slot_number(&s, "observed", "%.3g", o->observed[k]);
+        mcp_slot_number(&s, "share", "%.1f", 100 * o->observed[k] / o->spread[k]);
+        mcp_slot_number(&s, "smoothed", "%.3g", o->smoothed[k]);
+        mcp_html(out, mcp_embed_run_html, "errors-row", &s);
     }
-    mcp_text_add(out, "</tbody></table></div>\n");
+    mcp_html(out, mcp_embed_run_html, "errors-end", NULL);
 }
 
 void mcp_report_observer(mcp_text *out, const mcp_run *r, const mcp_observer_check *o)
@@ -96,26 +92,27 @@ void mcp_report_observer(mcp_text *out, const mcp_run *r, const mcp_observer_che
     mcp_page_section(out, "observer", "Observer");
     const mcp_run_item *it = r->items ? r->item[r->items - 1] : NULL;
     double             *column = it ? mcp_calloc((size_t)it->trial->samples + 1, sizeof *column) : NULL;
+    char                group[48];
     if (!column) {
-        mcp_text_add(out, "<p>No trial is on record yet.</p>");
+        mcp_page_paragraph(out, "No trial is on record yet.");
         mcp_page_close(out);
         return;
     }
-    mcp_text_add(out,
-                 "<p class='soft'>The last trial: what the sensors gave, what the policy saw in real time, "
-                 "and what the smoother made of it afterwards for "
-                 "the model. Errors are root mean squares against %s.</p>\n",
-                 o->known == 1 ? "the true state" : "the smoothed state");
+    mcp_page_note(out,
+                  "The last trial: what the sensors gave, what the policy saw in real time, and what the smoother made "
+                  "of it afterwards for the model. Errors are root mean squares against %s.",
+                  o->known == 1 ? "the true state" : "the smoothed state");
     error_table(out, r, o);
-    mcp_text_add(out, "<div class='grid2'>");
+    mcp_page_grid(out, 1);
     for (int k = 0; k < r->system->nx; k++) {
         char     label[96];
         mcp_plot p;
         mcp_plot_init(&p, WIDTH, HEIGHT, mcp_state_label(r, k, label, sizeof label), "s", NULL);
+        p.group = mcp_item_group(it, group, sizeof group);
         mcp_chart_observer(&p, r, it, k, column);
         mcp_page_figure(out, &p, NULL);
     }
-    mcp_text_add(out, "</div>");
+    mcp_page_grid(out, 0);
     mcp_free(column);
     mcp_page_close(out);
 }

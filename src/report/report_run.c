@@ -1,40 +1,68 @@
 /* report_run.c - a run's page, section by section, and single figures of it. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "embedded.h"
 #include "io/file.h"
+#include "io/json.h"
 #include "math/arena.h"
 #include "mcpilco/version.h"
 #include "report/parts.h"
 
+static void file_details(mcp_text *out, const char *name, const char *text)
+{
+    mcp_slots s = {0};
+    mcp_slot_text(&s, "name", name);
+    mcp_slot_text(&s, "text", text);
+    mcp_html(out, mcp_embed_run_html, "settings-file", &s);
+}
+
+/* 'text' for a shell. */
+static void quoted(mcp_text *out, const char *text)
+{
+    mcp_text_add(out, "'");
+    for (const char *c = text; *c; c++)
+        if (*c == '\'') mcp_text_add(out, "'\\''");
+        else mcp_text_bytes(out, c, 1);
+    mcp_text_add(out, "'");
+}
+
+/* From anywhere: the folder's own copy of the task, by its full path. A task that names other files beside it
+ * is taken from where it was. */
+static void command(mcp_text *out, const mcp_run *r)
+{
+    char       *own = realpath(r->folder, NULL), *path = mcp_sprintf("%s/task.yaml", own ? own : r->folder);
+    const char *from = mcp_json_get_text(r->notes, "task_file", "");
+    mcp_text_add(out, "mcpilco learn ");
+    quoted(out, *from && mcp_file_exists(from) ? from : path ? path : "task.yaml");
+    mcp_text_add(out, " --seed %llu --trials %d --algorithm %s", (unsigned long long)r->seed, r->wanted,
+                 r->algorithm->name);
+    for (int i = 0; i < r->overrides; i++) {
+        mcp_text_add(out, " --set ");
+        quoted(out, r->override[i]);
+    }
+    mcp_text_add(out, " --out again");
+    mcp_free(path);
+    free(own);
+}
+
 static void settings(mcp_text *out, const mcp_run *r)
 {
-    char *text = NULL, *path = mcp_sprintf("%s/task.yaml", r->folder);
+    char     *text = NULL, *dump = NULL, *path = mcp_sprintf("%s/task.yaml", r->folder);
+    mcp_text  line = {0};
+    mcp_slots s = {0};
     mcp_page_section(out, "settings", "Settings and how to reproduce");
-    mcp_text_add(out,
-                 "<p>The same task, settings and seed give the same numbers on any number of "
-                 "threads:</p><pre><code>mcpilco learn task.yaml --seed %llu --trials %d --algorithm %s",
-                 (unsigned long long)r->seed, r->wanted, r->algorithm->name);
-    for (int i = 0; i < r->overrides; i++) {
-        mcp_text_add(out, " --set '");
-        mcp_text_escaped(out, r->override[i]);
-        mcp_text_add(out, "'");
-    }
-    mcp_text_add(out, "</code></pre>\n<p class='soft'>Version " MCP_VERSION "; run folder status: ");
-    mcp_text_escaped(out, r->status);
-    mcp_text_add(out, ".</p>\n");
-    if (path && mcp_file_read(path, &text, NULL, NULL) == MCP_OK) {
-        mcp_text_add(out, "<details><summary>task.yaml</summary><pre><code>");
-        mcp_text_escaped(out, text);
-        mcp_text_add(out, "</code></pre></details>\n");
-    } else mcp_text_add(out, "<p>task.yaml is missing from the run folder.</p>");
-    char *dump = NULL;
-    if (mcp_task_dump(r->task, &dump, NULL) == MCP_OK) {
-        mcp_text_add(out, "<details><summary>All settings, defaults included</summary><pre><code>");
-        mcp_text_escaped(out, dump);
-        mcp_text_add(out, "</code></pre></details>\n");
-    }
+    command(&line, r);
+    mcp_slot_text(&s, "command", line.data);
+    mcp_slot_text(&s, "version", MCP_VERSION);
+    mcp_slot_text(&s, "status", r->status);
+    mcp_html(out, mcp_embed_run_html, "settings", &s);
+    if (path && mcp_file_read(path, &text, NULL, NULL) == MCP_OK) file_details(out, "task.yaml", text);
+    else mcp_page_paragraph(out, "task.yaml is missing from the run folder.");
+    if (mcp_task_dump(r->task, &dump, NULL) == MCP_OK) file_details(out, "All settings, defaults included", dump);
+    mcp_text_free(&line);
     mcp_free(dump);
     mcp_free(text);
     mcp_free(path);
@@ -44,19 +72,12 @@ static void settings(mcp_text *out, const mcp_run *r)
 static void heading(mcp_text *out, const mcp_run *r, const mcp_error *trouble)
 {
     const char *title = r->task->title && *r->task->title ? r->task->title : r->task->name;
+    mcp_slots   s = {0}, t = {0};
     mcp_page_begin(out, title);
-    mcp_text_add(out, "<h1>");
-    mcp_text_escaped(out, title);
-    mcp_text_add(out, "</h1>\n<nav class='noprint'><a href='#animation'>Animation</a><a "
-                      "href='#diagnosis'>Diagnosis</a><a href='#trials'>Trials</a>"
-                      "<a href='#forecast'>Forecast</a><a href='#model'>Model</a><a "
-                      "href='#observer'>Observer</a><a href='#settings'>Settings</a></nav>\n");
-    if (trouble->status != MCP_OK) {
-        mcp_text_add(out,
-                     "<div class='card'><p><strong class='bad'>Part of the run could not be read.</strong> ");
-        mcp_text_escaped(out, trouble->text);
-        mcp_text_add(out, " The page shows what is there.</p></div>\n");
-    }
+    mcp_slot_text(&s, "title", title);
+    mcp_html(out, mcp_embed_run_html, "heading", &s);
+    mcp_slot_text(&t, "why", trouble->text);
+    if (trouble->status != MCP_OK) mcp_html(out, mcp_embed_run_html, "trouble", &t);
 }
 
 mcp_status mcp_report_run(const char *folder, char **html, mcp_error *err)
@@ -66,21 +87,23 @@ mcp_status mcp_report_run(const char *folder, char **html, mcp_error *err)
     mcp_error          trouble = {MCP_OK, ""};
     mcp_model_check    model;
     mcp_observer_check observer;
+    mcp_finish         finish;
     *html         = NULL;
     mcp_status st = mcp_run_open(&r, folder, &trouble, err);
     if (st != MCP_OK) return st;
+    mcp_finish_load(&finish, r);
     mcp_model_check_make(&model, r, mcp_run_trial(r, mcp_run_trials(r)));
     mcp_observer_check_make(&observer, r, r->items ? r->item[r->items - 1] : NULL);
     heading(&out, r, &trouble);
-    mcp_report_summary(&out, r);
+    mcp_report_summary(&out, r, &finish);
     mcp_report_animation(&out, r);
-    mcp_report_diagnosis(&out, r, &model, &observer);
+    mcp_report_diagnosis(&out, r);
     mcp_report_trials(&out, r);
-    mcp_report_forecast(&out, r);
+    mcp_report_forecast(&out, r, &finish);
     mcp_report_model(&out, r, &model);
     mcp_report_observer(&out, r, &observer);
     settings(&out, r);
-    mcp_page_end(&out);
+    mcp_page_end(&out, mcp_embed_page_js);
     mcp_model_check_free(&model);
     mcp_run_free(r);
     return mcp_text_take(&out, html, err);

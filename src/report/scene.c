@@ -1,0 +1,193 @@
+/* scene.c - evaluate the task's draw: section. */
+#include "report/scene.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "math/arena.h"
+#include "report/html.h"
+
+enum { NUMBERS = 8 };
+
+typedef struct {
+    const char *kind;
+    int         count;
+    const char *arg[NUMBERS];
+    double      otherwise[NUMBERS]; /* of an argument the task leaves out */
+} shape_kind;
+
+static const shape_kind kinds[] = {
+    {"line", 4, {"x", "y", "x2", "y2"}, {0}},
+    {"circle", 3, {"x", "y", "r"}, {0, 0, 0.02}},
+    {"rectangle", 5, {"x", "y", "width", "height", "angle"}, {0, 0, 0.1, 0.1, 0}},
+    {"polygon", 8, {"x", "y", "x2", "y2", "x3", "y3", "x4", "y4"}, {0}},
+    {"text", 2, {"x", "y"}, {0}},
+};
+
+struct mcp_scene {
+    const mcp_run *run;
+    mcp_program   *program; /* states -> all numbers of a frame */
+    double        *work, *frame;
+    int            count;
+};
+
+static const shape_kind *kind_of(const mcp_task_draw *d)
+{
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+        if (!strcmp(kinds[i].kind, d->kind)) return &kinds[i];
+    return NULL;
+}
+
+static const mcp_named_expr *argument(const mcp_task_draw *d, const char *name)
+{
+    for (int i = 0; i < d->args.n; i++)
+        if (!strcmp(d->args.item[i].name, name)) return &d->args.item[i];
+    return NULL;
+}
+
+static mcp_status add_shape(mcp_builder *b, const mcp_task_draw *d, int index, mcp_error *err)
+{
+    const shape_kind *k = kind_of(d);
+    mcp_status        st = k ? MCP_OK : mcp_fail(err, MCP_ERR_TASK, "draw: unknown shape \"%s\"", d->kind);
+    for (int i = 0; k && i < k->count && st == MCP_OK; i++) {
+        const mcp_named_expr *a = argument(d, k->arg[i]);
+        char                  name[32], number[32];
+        snprintf(name, sizeof name, "shape%d_%d", index, i);
+        snprintf(number, sizeof number, "%.17g", k->otherwise[i]);
+        st = mcp_builder_output(b, name, a ? a->expr.text : number, a ? a->expr.at : (mcp_where){0}, err);
+    }
+    return st;
+}
+
+static mcp_status compile(mcp_scene *s, mcp_error *err)
+{
+    const mcp_task *t = s->run->task;
+    mcp_builder    *b = NULL;
+    mcp_status      st = mcp_builder_create(&b, err);
+    if (st == MCP_OK) st = mcp_builder_constant(b, "Ts", s->run->system->ts, err);
+    for (int i = 0; i < t->nx && st == MCP_OK; i++) st = mcp_builder_input(b, t->state[i], err);
+    for (int i = 0; i < t->constants.n && st == MCP_OK; i++)
+        st = mcp_builder_define(b, t->constants.item[i].name, t->constants.item[i].expr.text,
+                                t->constants.item[i].expr.at, err);
+    for (int i = 0; i < t->draws && st == MCP_OK; i++) st = add_shape(b, &t->draw[i], i, err);
+    if (st == MCP_OK) st = mcp_builder_finish(b, &s->program, err);
+    mcp_builder_free(b);
+    if (st != MCP_OK) return st;
+    s->count = mcp_program_outputs(s->program);
+    s->work  = mcp_calloc(mcp_program_work(s->program) + 1, sizeof *s->work);
+    s->frame = mcp_calloc((size_t)s->count + 1, sizeof *s->frame);
+    return s->work && s->frame ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the animation");
+}
+
+mcp_status mcp_scene_create(mcp_scene **out, const mcp_run *run, mcp_error *err)
+{
+    *out = NULL;
+    if (!run->task->draws) return MCP_OK;
+    mcp_scene *s = mcp_calloc(1, sizeof *s);
+    if (!s) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the animation");
+    s->run        = run;
+    mcp_status st = compile(s, err);
+    if (st == MCP_OK) *out = s;
+    else mcp_scene_free(s);
+    return st;
+}
+
+void mcp_scene_free(mcp_scene *s)
+{
+    if (!s) return;
+    mcp_program_free(s->program);
+    mcp_free(s->work);
+    mcp_free(s->frame);
+    mcp_free(s);
+}
+
+const double *mcp_scene_frame(mcp_scene *s, const double *state)
+{
+    double none[1] = {0};
+    mcp_program_step(s->program, none, 1, state, none, s->frame, s->work);
+    for (int i = 0; i < s->count; i++)
+        if (!isfinite(s->frame[i])) s->frame[i] = 0.0;
+    return s->frame;
+}
+
+int mcp_scene_count(const mcp_scene *s) { return s->count; }
+
+json_t *mcp_scene_shapes(const mcp_scene *s)
+{
+    static const char *const colours[] = {"--c-ink", "--c2", "--c1", "--c3", "--c4"};
+    json_t                  *list = json_array();
+    for (int i = 0; i < s->run->task->draws; i++) {
+        const mcp_task_draw *d = &s->run->task->draw[i];
+        json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "kind", d->kind, "colour",
+                                              mcp_json_text(d->color && *d->color ? d->color : colours[i % 5]),
+                                              "text", mcp_json_text(d->label ? d->label : "")));
+    }
+    return list;
+}
+
+static void grow(double view[4], double x, double y, double margin)
+{
+    view[0] = fmin(view[0], x - margin);
+    view[1] = fmin(view[1], y - margin);
+    view[2] = fmax(view[2], x + margin);
+    view[3] = fmax(view[3], y + margin);
+}
+
+/* Widens the view by the frame just evaluated. */
+static void look(const mcp_scene *s, double view[4])
+{
+    const double *v = s->frame;
+    for (int i = 0; i < s->run->task->draws; i++) {
+        const shape_kind *k = kind_of(&s->run->task->draw[i]);
+        double margin = k->count == 3 ? fabs(v[2]) : k->count == 5 ? 0.5 * fmax(fabs(v[2]), fabs(v[3])) : 0;
+        grow(view, v[0], v[1], margin);
+        for (int j = 2; (k->count == 4 || k->count == 8) && j < k->count; j += 2) grow(view, v[j], v[j + 1], 0);
+        v += k->count;
+    }
+}
+
+static double four_digits(double v)
+{
+    double unit = pow(10, floor(log10(fabs(v) + 1e-300)) - 3);
+    return fabs(v) < 1e-9 ? 0.0 : round(v / unit) * unit;
+}
+
+json_t *mcp_scene_frames(mcp_scene *s, int samples, const double *states, int stride, double view[4])
+{
+    json_t *list = json_array();
+    for (int i = 0; i < samples; i++) {
+        json_t       *one = json_array();
+        const double *v = mcp_scene_frame(s, states + (size_t)i * (size_t)stride);
+        for (int k = 0; k < s->count; k++) json_array_append_new(one, json_real(four_digits(v[k])));
+        json_array_append_new(list, one);
+        if (view) look(s, view);
+    }
+    return list;
+}
+
+static void shape_svg(mcp_text *out, const shape_kind *k, const double *v)
+{
+    if (k->count == 4)
+        mcp_text_add(out, "<path class='ink s' stroke-width='.02' d='M%.3f %.3fL%.3f %.3f'/>", v[0], -v[1],
+                     v[2], -v[3]);
+    if (k->count == 3)
+        mcp_text_add(out, "<circle class='c2 f' cx='%.3f' cy='%.3f' r='%.3f'/>", v[0], -v[1], fabs(v[2]));
+    if (k->count == 5)
+        mcp_text_add(out,
+                     "<rect class='c1 s' stroke-width='.015' x='%.3f' y='%.3f' width='%.3f' height='%.3f' "
+                     "transform='rotate(%.1f %.3f %.3f)'/>",
+                     v[0] - v[2] / 2, -v[1] - v[3] / 2, v[2], v[3], -v[4] * 180 / acos(-1), v[0], -v[1]);
+    if (k->count == 8)
+        mcp_text_add(out, "<path class='c1 s' stroke-width='.015' d='M%.3f %.3fL%.3f %.3fL%.3f %.3fL%.3f %.3fZ'/>",
+                     v[0], -v[1], v[2], -v[3], v[4], -v[5], v[6], -v[7]);
+}
+
+void mcp_scene_svg(const mcp_scene *s, mcp_text *out)
+{
+    const double *v = s->frame;
+    for (int d = 0; d < s->run->task->draws; d++) {
+        const shape_kind *k = kind_of(&s->run->task->draw[d]);
+        shape_svg(out, k, v);
+        v += k->count;
+    }
+}
