@@ -9,6 +9,8 @@
 #include "commands.h"
 #include "io/file.h"
 #include "learn/learner.h"
+#include "io/json.h"
+#include "learn_finish.h"
 #include "learn_live.h"
 #include "learn_view.h"
 #include "math/arena.h"
@@ -21,7 +23,7 @@ typedef struct {
     uint64_t    seed;
     double      risk;
     const char *out, *algorithm, *live;
-    int         live_anywhere;
+    int         live_anywhere, no_finish;
     option_list set;
 } choices;
 
@@ -106,7 +108,8 @@ static int first_success(const mcp_learn_info *info, int count)
     return 0;
 }
 
-static void conclude(const mcp_learner *l, const choices *c, const char *folder, int recommended)
+static void conclude(const mcp_learner *l, const choices *c, const char *folder, const learn_finish *f,
+                     int recommended)
 {
     int             count = mcp_learner_explored(l) + mcp_learner_trials(l);
     mcp_learn_info *info = mcp_calloc((size_t)count + 1, sizeof *info);
@@ -114,17 +117,21 @@ static void conclude(const mcp_learner *l, const choices *c, const char *folder,
     for (int i = 0; i < count; i++) mcp_learner_info(l, i, &info[i]);
     int first = first_success(info, count);
     if (c->json) {
-        json_t *list = json_array();
-        for (int i = 0; i < count; i++) json_array_append_new(list, view_info_json(&info[i]));
-        (void)term_json(json_pack("{s:s, s:s, s:i, s:i, s:o}", "event", "end", "run", folder,
-                                  "first_success", first, "recommended", recommended, "trials", list));
+        json_t *list = json_array(), *end;
+        for (int i = 0; i < count; i++) json_array_append_new(list, finish_item_json(l->run->item[i]));
+        end = json_pack("{s:s, s:o, s:i, s:i, s:o}", "event", "end", "run", mcp_json_text(folder),
+                        "first_success", first, "recommended", recommended, "trials", list);
+        json_object_set_new(end, "finish", f->finish.known ? mcp_finish_to_json(&f->finish) : json_null());
+        json_object_set_new(end, "page", f->page[0] ? mcp_json_text(f->page) : json_null());
+        (void)term_json(end);
     } else if (count) {
         view_table(info, count);
-        if (first) printf("first success in trial %d. ", first);
-        else printf("no trial succeeded yet. ");
+        if (first) printf("First success in trial %d. ", first);
+        else if (l->run->task->success.text) printf("No trial succeeded yet. ");
+        else printf("Cost from %.3g to %.3g. ", info[0].cost, info[count - 1].cost);
         if (recommended) printf("Recommended: the policy of trial %d. ", recommended);
-        printf("The run is in %s:\n  mcpilco evaluate %s    that policy from many starts\n"
-               "  mcpilco show %s        what happened, in words\n", folder, folder, folder);
+        printf("The run is in %s.\n", folder);
+        if (mcp_learner_trials(l)) finish_print(f, l->run, folder);
     }
     mcp_free(info);
 }
@@ -181,8 +188,10 @@ static int learn(const mcp_task *task, const choices *c, const char *folder, int
         st = note.status;
         err = note;
     }
-    if (!c->quiet) conclude(l, c, folder, recommended);
-    live_done(&live, st == MCP_OK ? "finished" : err.text);
+    learn_finish finish = {.evaluate = !c->no_finish && st == MCP_OK, .quiet = c->quiet || c->json};
+    finish_make(&finish, l, folder, &live);
+    if (!c->quiet) conclude(l, c, folder, &finish, recommended);
+    live_done(&live, st == MCP_OK ? "finished" : err.text, &finish.finish);
     mcp_learner_free(l);
     if (st == MCP_OK) return 0;
     int code = term_error("learn", &err);
@@ -216,6 +225,8 @@ int cmd_learn(int argc, char **argv)
         {"--live-anywhere", OPTION_FLAG, &c.live_anywhere, 0, 0, NULL,
          "let --live HOST:PORT serve other machines too", NULL},
         {"--json", OPTION_FLAG, &c.json, 0, 0, NULL, "one JSON object a line on standard output", NULL},
+        {"--no-finish", OPTION_FLAG, &c.no_finish, 0, 0, NULL,
+         "do not evaluate the recommended policy and write report.html at the end", NULL},
         {"--quiet", OPTION_FLAG, &c.quiet, 0, 0, NULL, "say nothing but errors", NULL},
     };
     const command verb = {

@@ -1,10 +1,13 @@
 /* cmd_show.c - mcpilco show: what happened in a run, in words and numbers. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "commands.h"
 #include "io/file.h"
+#include "learn/diagnosis.h"
+#include "learn_finish.h"
 #include "learn_view.h"
 #include "math/arena.h"
 #include "options.h"
@@ -50,36 +53,36 @@ static void print_model(const mcp_run *r)
                n ? "; " : "");
         for (int i = 0; i < n && i < 12; i++) {
             const char *name = mcp_kernel_param_name(r->system->kernel[g], i), *log = strstr(name, "log_");
-            if (log)
-                printf("%s%.*s%s %.3g", i ? ", " : "", (int)(log - name), name, log + 4, exp(hyper[g][i]));
-            else printf("%s%s %.3g", i ? ", " : "", name, exp(hyper[g][i]));
+            const char *rest = log ? log + 4 : name, *index = strrchr(rest, '[');
+            int feature =
+                index && (strstr(rest, "lengthscale") || strstr(rest, "diag")) ? atoi(index + 1) : -1;
+            printf("%s%.*s", i ? ", " : "", log ? (int)(log - name) : 0, name);
+            if (feature >= 0 && feature < r->system->nf)
+                printf("%.*s of %s", (int)strcspn(rest, "["), rest, r->system->feature_text[feature]);
+            else printf("%s", rest);
+            printf(" %.3g", exp(hyper[g][i]));
         }
         printf("%s\n", n > 12 ? ", ..." : "");
     }
     for (int g = 0; g < 2 * MCP_MAX_STATE; g++) mcp_free(hyper[g]);
 }
 
-/* Which part is weak, from forecast against outcome. */
-static const char *diagnosis(const mcp_learn_info *i)
+static void print_diagnosis(const mcp_run_item *it)
 {
-    if (i->ended && i->limit)
-        return "it ran into a limit: put the limit into the cost, or explore more gently";
-    if (i->success && i->forecast_success >= 0.8 && i->coverage >= 0.6)
-        return "solved, and the model predicted it";
-    if (i->success && i->forecast_success >= 0.8)
-        return "it works, but outside the particles' bands: the model, or the noise figures of the sensor, "
-               "are off";
-    if (i->success)
-        return "it worked this once; the particles expect it to fail often: evaluate it from many starts";
-    if (i->forecast_success >= 0.5)
-        return "the particles promised success and the plant did not keep it: the model is the weak part "
-               "(more data, or a better "
-               "smoother), or the observer in the task is not the one on the plant";
-    if (i->coverage < 0.5)
-        return "neither the policy nor the model was good yet: the next trial has the data to correct both";
-    return "the model is right about a policy that does not succeed: the optimisation is the weak part (more "
-           "steps, wider cost, "
-           "richer policy)";
+    const mcp_diagnosis *d = &it->diagnosis;
+    if (!d->text[0] && !d->findings) return;
+    printf("%s %d: %s\n", it->info.explored ? "exploration" : "trial", it->info.number, d->text);
+    for (int i = 0; i < d->findings; i++) printf("  %s\n  -> %s\n", d->finding[i].text, d->finding[i].remedy);
+}
+
+static void print_finish(const mcp_run *r)
+{
+    char       what[160], more[400];
+    mcp_finish f;
+    mcp_finish_load(&f, r);
+    if (!f.known) return;
+    mcp_finish_headline(&f, what, sizeof what, more, sizeof more);
+    printf("%s %s\n", what, more);
 }
 
 static int show(const mcp_run *r, int json)
@@ -89,18 +92,21 @@ static int show(const mcp_run *r, int json)
     for (int i = 0; i < r->items; i++) info[i] = r->item[i]->info;
     if (json) {
         json_t *list = json_array();
-        for (int i = 0; i < r->items; i++) json_array_append_new(list, view_info_json(&info[i]));
+        for (int i = 0; i < r->items; i++) json_array_append_new(list, finish_item_json(r->item[i]));
         json_t *o =
             json_pack("{s:s, s:s, s:s, s:s, s:I, s:i, s:f, s:o}", "run", r->folder, "task", r->task->name,
                       "algorithm", r->algorithm->name, "status", r->status, "seed", (json_int_t)r->seed,
                       "wanted", r->wanted, "data_s", data_seconds(r), "trials", list);
+        mcp_finish f;
+        mcp_finish_load(&f, r);
+        json_object_set_new(o, "finish", f.known ? mcp_finish_to_json(&f) : json_null());
         mcp_free(info);
         return term_json(o);
     }
     print_head(r);
     view_table(info, r->items);
-    for (int i = r->explored; i < r->items; i++)
-        printf("trial %d: %s\n", info[i].number, diagnosis(&info[i]));
+    print_finish(r);
+    for (int i = 0; i < r->items; i++) print_diagnosis(r->item[i]);
     print_model(r);
     mcp_free(info);
     return 0;

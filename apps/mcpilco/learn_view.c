@@ -40,7 +40,13 @@ static double time_left(const learn_view *v, const mcp_learn_progress *p)
     if (p->phase == MCP_PHASE_OPTIMISE && p->step > 0) here = p->seconds / p->step * (p->steps - p->step);
     if (v->done && elapsed < mean) here = fmin(here, mean - elapsed);
     if (!v->done) mean = elapsed + here;
-    return here + mean * fmax(v->trials - p->trial, 0);
+    return fmax(here, 0.0) + mean * fmax(v->trials - p->trial, 0);
+}
+
+/* Candidates may take more steps together than the optimisation's own budget. */
+static int steps_most(const mcp_learn_progress *p)
+{
+    return p->steps > p->step ? p->steps : p->step;
 }
 
 /* One line that fits the terminal, since a longer one would leave its remains above; the sparkline takes what
@@ -56,8 +62,8 @@ static void draw(learn_view *v, const mcp_learn_progress *p)
     else if (p->phase != MCP_PHASE_OPTIMISE || p->step == 0)
         snprintf(head + n, sizeof head - (size_t)n, "  %s ...", mcp_phase_name(p->phase));
     else {
-        n += snprintf(head + n, sizeof head - (size_t)n, "  step %d/%d  cost %.2f  ", p->step, p->steps,
-                      p->cost);
+        n += snprintf(head + n, sizeof head - (size_t)n, "  step %d/%d  cost %.2f  ", p->step,
+                      steps_most(p), p->cost);
         int room = width - n - snprintf(tail, sizeof tail, "  rate %.3g  about %s left", p->step_size,
                                         term_seconds(left, sizeof left, time_left(v, p)));
         if (room >= 4) term_sparkline(spark, v->history, v->steps, room < SPARK ? room : SPARK);
@@ -73,12 +79,12 @@ static void say(learn_view *v, const mcp_learn_progress *p, int fresh)
     if (p->phase == MCP_PHASE_OPTIMISE && p->step > 0 &&
         (p->step % LINES_EVERY == 0 || p->event == 2 || p->event == 3))
         printf("trial %d: step %d/%d, cost %.3f, rate %.3g, dropout %.3g, about %s left%s\n", p->trial,
-               p->step, p->steps, p->cost, p->step_size, p->dropout,
+               p->step, steps_most(p), p->cost, p->step_size, p->dropout,
                term_seconds(left, sizeof left, time_left(v, p)),
                p->event == 2   ? " (began again: the numbers had gone wrong)"
                : p->event == 3 ? " (a fresh policy)"
                                : "");
-    else if (fresh && (p->phase == MCP_PHASE_MODEL || p->phase == MCP_PHASE_EXPLORE))
+    else if (fresh && p->trial <= v->trials && (p->phase == MCP_PHASE_MODEL || p->phase == MCP_PHASE_EXPLORE))
         printf("%s %d: %s\n", p->phase == MCP_PHASE_EXPLORE ? "explore" : "trial", p->trial,
                p->phase == MCP_PHASE_EXPLORE ? "on the plant" : "training the model");
     fflush(stdout);

@@ -30,8 +30,8 @@ static const char *const verdict_names[] = {"none",       "solved", "solved-othe
                                             "unforeseen", "missed", "vague",            "cut-short",
                                             "cost-as-forecast"};
 static const char *const cause_names[] = {
-    "none",    "not-finite", "limit",      "ended",     "start",       "sign",      "delay",  "smoother", "sensor",
-    "feature", "long-trial", "flat-cost",  "short-trial", "optimiser", "policy",    "observer", "data"};
+    "none",    "limit",      "ended",     "start",       "sign",      "delay",  "smoother", "sensor",
+    "feature", "long-trial", "flat-cost", "short-trial", "optimiser", "policy", "observer", "data"};
 
 const char *mcp_verdict_name(mcp_verdict v) { return verdict_names[v]; }
 const char *mcp_cause_name(mcp_cause c) { return cause_names[c]; }
@@ -84,14 +84,10 @@ static const char *channel(const doctor *q, int j) { return q->task->measured[j]
 static void cut_short(doctor *q)
 {
     const mcp_learn_info *i = q->info;
-    const mcp_signs      *s = &q->sign;
-    if (s->bad_sample >= 0)
-        remedy(find(q, MCP_CAUSE_NOT_FINITE, "Sensor %s gave no finite number at %.3g s.",
-                    channel(q, s->bad_channel), s->bad_sample * q->run->system->ts),
-               "Look at the sensor, its wiring and its driver; the trial can then be repeated by --resume.");
-    else if (i->limit)
-        remedy(find(q, MCP_CAUSE_LIMIT, "The trial ran into a limit (%s) at %.3g s; the forecast gave that %.0f %%.",
-                    i->reason, (i->samples - 1) * q->run->system->ts,
+    if (i->limit)
+        remedy(find(q, MCP_CAUSE_LIMIT,
+                    "The trial ran into a limit (%s) at %.3g s; the forecast gave that %.0f %%.", i->reason,
+                    (i->samples - 1) * q->run->system->ts,
                     isnan(i->forecast_limit) ? 0.0 : 100 * i->forecast_limit),
                "Let the cost rise before the limit is reached, so that the policy keeps away from it.");
     else if (i->ended)
@@ -105,8 +101,9 @@ static void cut_short(doctor *q)
 static void wrong_task(doctor *q)
 {
     const mcp_signs *s = &q->sign;
-    if (s->start_off > START_OFF)
-        remedy(find(q, MCP_CAUSE_START, "The trial began at %s = %.3g, %.0f deviations from the task's start.",
+    if (s->start_off > START_OFF * fmax(s->noise, 1)) /* a noisy sensor is another finding */
+        remedy(find(q, MCP_CAUSE_START,
+                    "The trial began at %s = %.3g, %.0f deviations from the task's start.",
                     channel(q, s->start_channel), q->it->trial->measured[s->start_channel], s->start_off),
                "Let start: cover where the plant really begins: a larger std, or mixture: with every place.");
     if (fabs(s->slope - 1) > 0.2) {
@@ -114,12 +111,14 @@ static void wrong_task(doctor *q)
         const char        *p = q->task->state[g->position], *v = q->task->state[g->state];
         remedy(find(q, MCP_CAUSE_SIGN, "%s changes by %.2f times what the measured %s says (1 is right).", p,
                     s->slope, v),
-               s->slope < 0 ? "Reverse the sign of %s in the plant's driver." : "Check the unit of %s in the driver.",
+               s->slope < 0 ? "Reverse the sign of %s in the plant's driver."
+                            : "Check the unit of %s in the driver.",
                v);
     }
     if (s->late < EXPLAINED)
         remedy(find(q, MCP_CAUSE_DELAY,
-                    "Changes of %s follow the input of %d samples before: it explains all but %.0f %% of what the "
+                    "Changes of %s follow the input of %d samples before: it explains all but %.0f %% of "
+                    "what the "
                     "input at the time cannot.",
                     q->task->state[q->task->gp[s->late_gp].state], s->late_by, 100 * s->late),
                "Set delay: %d on the input that is late; mcpilco rig measures it.",
@@ -127,7 +126,8 @@ static void wrong_task(doctor *q)
     if (s->lacking < EXPLAINED) {
         const char *v = q->task->state[s->lacking_state];
         remedy(find(q, MCP_CAUSE_FEATURE,
-                    "Changes of %s depend on %s, which no feature of the model names: it explains all but %.0f %% of "
+                    "Changes of %s depend on %s, which no feature of the model names: it explains all but "
+                    "%.0f %% of "
                     "what is left.",
                     q->task->state[q->task->gp[s->lacking_gp].state], v, 100 * s->lacking),
                q->task->state_angle[s->lacking_state] ? "Add sin(%s) and cos(%s) to model.features."
@@ -146,11 +146,12 @@ static void wrong_model(doctor *q)
     const mcp_signs *s = &q->sign;
     const char      *v = q->task->state[q->task->gp[s->noise_gp].state];
     if (!(s->noise > NOISE_OFF) || s->correlation > TOGETHER || q->out->findings) return;
-    remedy(find(q, MCP_CAUSE_SENSOR,
-                "The model of %s finds %.1f times the noise that the stated sensors explain, and it is random.", v,
-                s->noise),
-           "State the sensor's true noise in measured: (about %.1f times as much); mcpilco rig measures it.",
-           s->noise);
+    remedy(
+        find(q, MCP_CAUSE_SENSOR,
+             "The model of %s finds %.1f times the noise that the stated sensors explain, and it is random.",
+             v, s->noise),
+        "State the sensor's true noise in measured: (about %.1f times as much); mcpilco rig measures it.",
+        s->noise);
 }
 
 static void wide_bands(doctor *q)
@@ -161,10 +162,27 @@ static void wide_bands(doctor *q)
     if (w == MCP_WINDOWS) return;
     double until = w * q->task->trial / MCP_WINDOWS;
     mcp_finding *f = find(q, MCP_CAUSE_LONG_TRIAL,
-                          "From %.2g s on, the forecast of %s is wider than everything the plant has done.", until,
-                          q->task->state[s->widest]);
+                          "From %.2g s on, the forecast of %s is wider than everything the plant has done.",
+                          until, q->task->state[s->widest]);
     if (w) remedy(f, "Shorten trial: to what the model can see, or run another trial for its data.");
     else remedy(f, "Run another trial: its data narrow the model.");
+}
+
+/* Time spent at full cost after the forecast had gone wrong teaches nothing. */
+static void lost_time(doctor *q)
+{
+    const double *rate = q->sign.rate;
+    double        high = -INFINITY;
+    int           tail = 0;
+    for (int b = 0; b < MCP_COST_BINS; b++) high = fmax(high, rate[b]);
+    while (tail < MCP_COST_BINS && rate[MCP_COST_BINS - 1 - tail] > 0.95 * high) tail++;
+    if (tail < MCP_COST_BINS / 2 || tail == MCP_COST_BINS) return;
+    double used = q->task->trial * (MCP_COST_BINS - tail) / MCP_COST_BINS;
+    remedy(find(q, MCP_CAUSE_LONG_TRIAL,
+                "After %.2g s the plant had left the forecast, and the other %.2g s passed at full cost.",
+                used, q->task->trial - used),
+           "Shorten trial: to about %.2g s; lengthen it again when that works.",
+           fmax(1.25 * used, 0.25 * q->task->trial));
 }
 
 /* The policy, when the model is right. */
@@ -183,26 +201,32 @@ static void weak_policy(doctor *q)
         high = fmax(high, rate[b]);
     }
     if (high - low < FLAT * fabs(high))
-        remedy(find(q, MCP_CAUSE_FLAT_COST, "The cost is the same all along the trial (%.3g to %.3g a sample): "
-                                            "nothing shows the policy the way.", low, high),
+        remedy(find(q, MCP_CAUSE_FLAT_COST,
+                    "The cost is the same all along the trial (%.3g to %.3g a sample): "
+                    "nothing shows the policy the way.",
+                    low, high),
                "Widen the cost, so that it falls long before the goal.");
     else if (best >= 3 * MCP_COST_BINS / 4 && low > 0.3 * high && low < 0.9 * rate[MCP_COST_BINS / 2])
-        remedy(find(q, MCP_CAUSE_SHORT_TRIAL,
-                    "The cost comes down from %.3g to %.3g a sample at the end and no further: the trial ends on "
-                    "the way.",
-                    high, low),
-               "Lengthen trial:, so that the motion has time to finish.");
+        remedy(
+            find(
+                q, MCP_CAUSE_SHORT_TRIAL,
+                "The cost comes down from %.3g to %.3g a sample at the end and no further: the trial ends on "
+                "the way.",
+                high, low),
+            "Lengthen trial:, so that the motion has time to finish.");
     if (i->restarts > 0 || i->check_cosine < 0.9)
-        remedy(find(q, MCP_CAUSE_OPTIMISER,
-                    "The optimisation had trouble: %d restarts after numbers went wrong, gradient check %.2f.",
-                    i->restarts, isnan(i->check_cosine) ? 1.0 : i->check_cosine),
-               "Lower model.tolerance or optimise.step_size.");
+        remedy(
+            find(q, MCP_CAUSE_OPTIMISER,
+                 "The optimisation had trouble: %d restarts after numbers went wrong, gradient check %.2f.",
+                 i->restarts, isnan(i->check_cosine) ? 1.0 : i->check_cosine),
+            "Lower model.tolerance or optimise.step_size.");
     if (!q->out->findings)
         remedy(find(q, MCP_CAUSE_POLICY,
-                    "The optimisation brought the predicted cost from %.3g to %.3g in %d steps, and that is no "
-                    "success.",
+                    "The model is right about a policy that is not good enough: the optimisation brought the "
+                    "predicted cost from %.3g to %.3g in %d steps, and that is no success.",
                     i->cost_first, i->cost_last, i->steps),
-               "Give the policy more to work with: more basis functions or features, optimise.candidates, or more "
+               "Give the policy more to work with: more basis functions or features, optimise.candidates, or "
+               "more "
                "trials.");
 }
 
@@ -249,15 +273,18 @@ static void judge(doctor *q)
     if (i->ended || i->limit)
         verdict(q, MCP_VERDICT_CUT_SHORT, "The trial ended before its time: %s.", i->reason);
     else if (i->success && !missed && !vague && chance >= 80)
-        verdict(q, MCP_VERDICT_SOLVED, "Solved, and the model predicted it: %s, chance of success %.0f %%.", cost,
-                chance);
+        verdict(q, MCP_VERDICT_SOLVED, "Solved, and the model predicted it: %s, chance of success %.0f %%.",
+                cost, chance);
     else if (i->success)
         verdict(q, MCP_VERDICT_SOLVED_OTHER,
-                "Solved, but not as forecast: %s, chance of success %.0f %%, at worst %.0f %% of the states inside "
-                "the 90 %% band. It may have been luck.", cost, chance, 100 * inside);
+                "Solved, but not as forecast: %s, chance of success %.0f %%, at worst %.0f %% of the states "
+                "inside "
+                "the 90 %% band. It may have been luck.",
+                cost, chance, 100 * inside);
     else if (missed)
         verdict(q, MCP_VERDICT_MISSED,
-                "The model is wrong where the policy went: %s, at worst %.0f %% of the states inside the 90 %% band.",
+                "The model is wrong where the policy went: %s, at worst %.0f %% of the states inside the 90 "
+                "%% band.",
                 cost, 100 * inside);
     else if (vague)
         verdict(q, MCP_VERDICT_VAGUE, "The forecast is too wide to say anything: %s.", cost);
@@ -268,8 +295,7 @@ static void judge(doctor *q)
                 "The forecast promised success (%.0f %%) and the plant did not keep it: %s.", chance, cost);
     else
         verdict(q, MCP_VERDICT_AS_FORECAST,
-                "No success, as forecast (%.0f %%): %s. The model is right, the policy is the weak part.", chance,
-                cost);
+                "No success, as forecast (%.0f %%): %s.", chance, cost);
 }
 
 static void causes(doctor *q)
@@ -280,10 +306,12 @@ static void causes(doctor *q)
     wrong_model(q);
     if (!mcp_verdict_is_good(v)) wide_bands(q);
     if (v == MCP_VERDICT_AS_FORECAST) weak_policy(q);
+    if (v == MCP_VERDICT_MISSED && !q->out->findings) lost_time(q);
     if (!mcp_verdict_is_good(v)) poor_observer(q);
     if (!q->out->findings && !mcp_verdict_is_good(v))
-        remedy(find(q, MCP_CAUSE_DATA, "Nothing in the data contradicts the task: the model has not seen enough "
-                                       "of where the policy goes."),
+        remedy(find(q, MCP_CAUSE_DATA,
+                    "Nothing in the data contradicts the task: the model has not seen enough "
+                    "of where the policy goes."),
                "Run another trial: this one's data correct the model.");
 }
 

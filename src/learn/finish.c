@@ -6,65 +6,21 @@
 #include <string.h>
 
 #include "io/file.h"
-#include "learn/learner.h"
+#include "learn/recommend.h"
 #include "math/arena.h"
 
-enum { SHORT_RUNS = 40 };
 #define SOLVED_RATE 0.95
-
-/* The last policy that succeeded as forecast; 0 = none. */
-static int last_working(const mcp_run *r)
-{
-    for (int k = mcp_run_trials(r); k > 0; k--) {
-        const mcp_learn_info *i = &mcp_run_trial(r, k)->info;
-        if (i->success && !(i->cost > i->forecast_cost + 3 * i->forecast_std)) return k;
-    }
-    return 0;
-}
-
-typedef struct {
-    mcp_evaluate_fn *tell;
-    void            *context;
-    int              before, all; /* runs of earlier policies, and of all */
-} teller;
-
-static int tick(void *context, int done, int runs)
-{
-    teller *t = context;
-    (void)runs;
-    return t->tell ? t->tell(t->context, t->before + done, t->all) : 0;
-}
-
-static mcp_status best_evaluated(int *best, const mcp_run *r, mcp_pool *pool, teller *t, mcp_error *err)
-{
-    double     cost = INFINITY;
-    int        wins = -1;
-    mcp_status st = MCP_OK;
-    *best = mcp_run_trials(r);
-    for (int k = 1; k <= mcp_run_trials(r) && st == MCP_OK; k++) {
-        mcp_evaluation e = {0};
-        st = mcp_evaluate_plant(&e, r->system, mcp_run_trial(r, k)->theta, SHORT_RUNS, r->seed, k, pool, tick, t,
-                                err);
-        t->before += SHORT_RUNS;
-        if (st == MCP_OK && (e.successes > wins || (e.successes == wins && e.cost_median < cost))) {
-            *best = k;
-            wins  = e.successes;
-            cost  = e.cost_median;
-        }
-        mcp_evaluation_free(&e);
-    }
-    return st;
-}
 
 json_t *mcp_finish_to_json(const mcp_finish *f)
 {
-    json_t *o = json_pack("{s:i, s:i, s:b, s:i, s:i, s:i, s:b}", "trial", f->trial, "trials", f->trials, "tested",
-                          f->tested, "runs", f->runs, "successes", f->successes, "limits", f->limits, "solved",
-                          mcp_finish_solved(f));
+    json_t *o = json_pack("{s:i, s:i, s:b, s:i, s:i, s:i, s:b}", "trial", f->trial, "trials", f->trials,
+                          "tested", f->tested, "runs", f->runs, "successes", f->successes, "limits",
+                          f->limits, "solved", mcp_finish_solved(f));
     const struct { const char *key; double v;
     } n[] = {{"low", f->low},           {"high", f->high},           {"cost_before", f->cost_before},
              {"cost_p05", f->cost_p05}, {"cost_median", f->cost_median}, {"cost_p95", f->cost_p95}};
-    for (size_t i = 0; i < sizeof n / sizeof *n; i++) json_object_set_new(o, n[i].key, mcp_json_number(n[i].v));
+    for (size_t i = 0; i < sizeof n / sizeof *n; i++)
+        json_object_set_new(o, n[i].key, mcp_json_number(n[i].v));
     return o;
 }
 
@@ -79,24 +35,30 @@ static mcp_status store(const mcp_finish *f, const mcp_run *r, mcp_error *err)
     return st;
 }
 
-mcp_status mcp_finish_make(mcp_finish *f, const mcp_run *r, mcp_pool *pool, mcp_evaluate_fn *tell, void *context,
-                           mcp_error *err)
+mcp_status mcp_finish_make(mcp_finish *f, const mcp_run *r, mcp_pool *pool, mcp_evaluate_fn *tell,
+                           void *context, mcp_error *err)
 {
     mcp_status     st = MCP_OK;
     mcp_evaluation e = {0};
-    int            trials = mcp_run_trials(r), trial = last_working(r);
-    teller t = {tell, context, 0, MCP_FINISH_RUNS + (trial ? 0 : trials * SHORT_RUNS)};
+    int            trials = mcp_run_trials(r), trial = mcp_recommended(r);
     memset(f, 0, sizeof *f);
-    if (!trials) return MCP_OK;
-    if (!trial) st = best_evaluated(&trial, r, pool, &t, err);
-    if (st == MCP_OK)
-        st = mcp_evaluate_plant(&e, r->system, mcp_run_trial(r, trial)->theta, MCP_FINISH_RUNS, r->seed, trial, pool,
-                                tick, &t, err);
+    if (!trial) return MCP_OK;
+    st = mcp_evaluate_plant(&e, r->system, mcp_run_trial(r, trial)->theta, MCP_FINISH_RUNS, r->seed, trial,
+                            pool, tell, context, err);
     if (st != MCP_OK) return st;
-    *f = (mcp_finish){.known = 1, .trial = trial, .trials = trials, .tested = r->task->success.text != NULL,
-                      .runs = e.runs, .successes = e.successes, .limits = e.limits, .low = e.low, .high = e.high,
-                      .cost_before = r->item[0]->info.cost, .cost_p05 = e.cost_p05,
-                      .cost_median = e.cost_median, .cost_p95 = e.cost_p95};
+    *f = (mcp_finish){.known = 1,
+                      .trial = trial,
+                      .trials = trials,
+                      .tested = r->task->success.text != NULL,
+                      .runs = e.runs,
+                      .successes = e.successes,
+                      .limits = e.limits,
+                      .low = e.low,
+                      .high = e.high,
+                      .cost_before = r->item[0]->info.cost,
+                      .cost_p05 = e.cost_p05,
+                      .cost_median = e.cost_median,
+                      .cost_p95 = e.cost_p95};
     mcp_evaluation_free(&e);
     return r->folder ? store(f, r, err) : MCP_OK;
 }
@@ -107,10 +69,13 @@ void mcp_finish_load(mcp_finish *f, const mcp_run *r)
     char   *path = mcp_sprintf("%s/finish.json", r->folder);
     memset(f, 0, sizeof *f);
     if (path && mcp_file_exists(path) && mcp_json_read(&o, path, NULL) == MCP_OK)
-        *f = (mcp_finish){.trial = mcp_json_get_int(o, "trial", 0), .trials = mcp_json_get_int(o, "trials", 0),
-                          .tested = mcp_json_get_int(o, "tested", 0), .runs = mcp_json_get_int(o, "runs", 0),
+        *f = (mcp_finish){.trial = mcp_json_get_int(o, "trial", 0),
+                          .trials = mcp_json_get_int(o, "trials", 0),
+                          .tested = mcp_json_get_int(o, "tested", 0),
+                          .runs = mcp_json_get_int(o, "runs", 0),
                           .successes = mcp_json_get_int(o, "successes", 0),
-                          .limits = mcp_json_get_int(o, "limits", 0), .low = mcp_json_get_double(o, "low", NAN),
+                          .limits = mcp_json_get_int(o, "limits", 0),
+                          .low = mcp_json_get_double(o, "low", NAN),
                           .high = mcp_json_get_double(o, "high", NAN),
                           .cost_before = mcp_json_get_double(o, "cost_before", NAN),
                           .cost_p05 = mcp_json_get_double(o, "cost_p05", NAN),
@@ -130,15 +95,19 @@ int mcp_finish_headline(const mcp_finish *f, char *what, size_t size, char *more
 {
     int solved = mcp_finish_solved(f);
     if (f->tested) {
-        snprintf(what, size, "%s: %d of %d starts succeed.", solved ? "Solved" : "Not solved yet", f->successes,
-                 f->runs);
-        snprintf(more, more_size, "The policy of trial %d, %.1f %% (95 %% interval %.1f to %.1f %%)%s; cost %.3g in the "
-                 "median.", f->trial, 100.0 * f->successes / f->runs, 100 * f->low, 100 * f->high,
+        snprintf(what, size, "%s: %d of %d starts succeed.", solved ? "Solved" : "Not solved yet",
+                 f->successes, f->runs);
+        snprintf(more, more_size,
+                 "The policy of trial %d, %.1f %% (95 %% interval %.1f to %.1f %%)%s; cost %.3g in the "
+                 "median.",
+                 f->trial, 100.0 * f->successes / f->runs, 100 * f->low, 100 * f->high,
                  f->limits ? ", some runs meet a limit" : "", f->cost_median);
     } else {
         snprintf(what, size, "Cost from %.3g to %.3g.", f->cost_before, f->cost_median);
-        snprintf(more, more_size, "The policy of trial %d over %d starts: 5 to 95 %% %.3g to %.3g; before: the first "
-                 "exploration. The task has no success test.", f->trial, f->runs, f->cost_p05, f->cost_p95);
+        snprintf(more, more_size,
+                 "The policy of trial %d over %d starts: 5 to 95 %% %.3g to %.3g; before: the first "
+                 "exploration. The task has no success test.",
+                 f->trial, f->runs, f->cost_p05, f->cost_p95);
     }
     return solved;
 }

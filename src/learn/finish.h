@@ -17,10 +17,10 @@ typedef struct {
     double cost_before, cost_p05, cost_median, cost_p95; /* before: of the first exploration */
 } mcp_finish;
 
-/* The last policy whose trial succeeded as forecast; else the one with the best record in a short evaluation of
- * all. Simulated plants only. Stores finish.json when the run has a folder. */
-mcp_status mcp_finish_make(mcp_finish *f, const mcp_run *r, mcp_pool *pool, mcp_evaluate_fn *tell, void *context,
-                           mcp_error *err);
+/* Evaluates the recommended policy (recommend.h) on a simulated plant and stores finish.json when the run has
+ * a folder. */
+mcp_status mcp_finish_make(mcp_finish *f, const mcp_run *r, mcp_pool *pool, mcp_evaluate_fn *tell,
+                           void *context, mcp_error *err);
 /* known = 0 when there is none, or trials were added since. */
 void mcp_finish_load(mcp_finish *f, const mcp_run *r);
 /* A success rate of at least 95 % counts as solved. */

@@ -29,23 +29,23 @@ static mcp_status same_run(const mcp_run *r, const mcp_run *old, mcp_error *err)
             "resume with that one, or start a new run with --out",
             where);
     if (old->seed != r->seed)
-        return mcp_fail(
-            err, MCP_ERR_ARG,
-            "%s: this run was started with seed %llu, not %llu; give that seed, or start a new run with --out",
-            where, (unsigned long long)old->seed, (unsigned long long)r->seed);
+        return mcp_fail(err, MCP_ERR_ARG,
+                        "%s: this run was started with seed %llu, not %llu; give that seed, or start a new "
+                        "run with --out",
+                        where, (unsigned long long)old->seed, (unsigned long long)r->seed);
     if (old->algorithm != r->algorithm)
-        return mcp_fail(
-            err, MCP_ERR_ARG,
-            "%s: this run was started with algorithm %s, not %s; give that one, or start a new run with --out",
-            where, old->algorithm->name, r->algorithm->name);
+        return mcp_fail(err, MCP_ERR_ARG,
+                        "%s: this run was started with algorithm %s, not %s; give that one, or start a new "
+                        "run with --out",
+                        where, old->algorithm->name, r->algorithm->name);
     int same = old->overrides == r->overrides;
     for (int i = 0; same && i < r->overrides; i++) same = !strcmp(old->override[i], r->override[i]);
     if (!same)
-        return mcp_fail(
-            err, MCP_ERR_ARG,
-            "%s: this run was started with other --set values; give those that run.json there lists, or start "
-            "a new run with --out",
-            where);
+        return mcp_fail(err, MCP_ERR_ARG,
+                        "%s: this run was started with other --set values; give those that run.json there "
+                        "lists, or start "
+                        "a new run with --out",
+                        where);
     return MCP_OK;
 }
 

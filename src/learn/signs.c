@@ -1,4 +1,5 @@
-/* signs.c - measure what a diagnosis rests on. Each sign is one function; one that lacks its data leaves NaN. */
+/* signs.c - measure what a diagnosis rests on. Each sign is one function; one that lacks its data leaves NaN.
+ */
 #include "learn/signs.h"
 
 #include <ctype.h>
@@ -68,16 +69,6 @@ static void cost_rate(mcp_signs *s, const mcp_run *r, const mcp_run_item *it, co
         before = score.cost;
         from   = part.samples;
     }
-}
-
-static void not_finite(mcp_signs *s, const mcp_trial *t)
-{
-    for (int k = 0; k < t->samples; k++)
-        for (int j = 0; j < t->ny; j++)
-            if (!isfinite(t->measured[k * t->ny + j]) && s->bad_sample < 0) {
-                s->bad_sample  = k;
-                s->bad_channel = j;
-            }
 }
 
 /* Distance of x from the start distribution's nearest part in one state, in deviations. */
@@ -201,7 +192,8 @@ static int residuals_make(residuals *e, const mcp_fit *fit, const mcp_run_item *
     mcp_states *states[1] = {it->states};
     int        ok = 0;
     memset(e, 0, sizeof *e);
-    if (!it->states || mcp_fit_pairs(&pairs, fit, 1, trial, states, NULL) != MCP_OK || pairs->n < 8) goto done;
+    if (!it->states || mcp_fit_pairs(&pairs, fit, 1, trial, states, NULL) != MCP_OK || pairs->n < 8)
+        goto done;
     e->n     = pairs->n;
     e->first = it->states->first + (fit->first[0] ? 1 : 0);
     e->error = mcp_calloc((size_t)e->n, sizeof *e->error);
@@ -377,8 +369,6 @@ void mcp_signs_measure(mcp_signs *s, const mcp_run *r, const mcp_run_item *it, c
     for (int b = 0; b < MCP_COST_BINS; b++) s->rate[b] = NAN;
     s->late = s->lacking = 1.0;
     s->start_off = s->slope = s->smoothed = s->noise = s->correlation = s->observer = NAN;
-    s->bad_sample = -1;
-    not_finite(s, it->trial);
     start(s, r, it);
     kinematics(s, r, it);
     smoothing(s, r, it);

@@ -20,7 +20,6 @@ typedef enum {
 /* A cause that was found in the data, and what to do about it. */
 typedef enum {
     MCP_CAUSE_NONE = 0,
-    MCP_CAUSE_NOT_FINITE,
     MCP_CAUSE_LIMIT,
     MCP_CAUSE_ENDED,
     MCP_CAUSE_START,

@@ -17,9 +17,9 @@ void mcp_html_escaped(mcp_text *out, const char *text)
         }
 }
 
-static mcp_slot *next(mcp_slots *s, const char *name)
+static mcp_html_slot *next(mcp_slots *s, const char *name)
 {
-    mcp_slot *q = &s->slot[s->n < MCP_SLOTS ? s->n++ : MCP_SLOTS - 1];
+    mcp_html_slot *q = &s->slot[s->n < MCP_SLOTS ? s->n++ : MCP_SLOTS - 1];
     q->name = name;
     return q;
 }
@@ -31,14 +31,14 @@ void mcp_slot_text(mcp_slots *s, const char *name, const char *text)
 
 void mcp_slot_int(mcp_slots *s, const char *name, long v)
 {
-    mcp_slot *q = next(s, name);
+    mcp_html_slot *q = next(s, name);
     snprintf(q->number, sizeof q->number, "%ld", v);
     q->text = q->number;
 }
 
 void mcp_slot_number(mcp_slots *s, const char *name, const char *fmt, double v)
 {
-    mcp_slot *q = next(s, name);
+    mcp_html_slot *q = next(s, name);
     q->number[0] = '\0';
     if (isfinite(v)) snprintf(q->number, sizeof q->number, fmt, v);
     q->text = q->number;

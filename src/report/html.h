@@ -1,6 +1,6 @@
-/* html.h - pages from template files. A template (src/report/templates/NAME.html, embedded at build time) is a
- * list of blocks, each opened by a line `<!-- block NAME -->`; {{slot}} is replaced by text, escaped here and
- * nowhere else, {{{slot}}} by HTML as it is. */
+/* html.h - pages from template files. A template (src/report/templates/NAME.html, embedded at build time) is
+ * a list of blocks, each opened by a line `<!-- block NAME -->`; {{slot}} is replaced by text, escaped here
+ * and nowhere else, {{{slot}}} by HTML as it is. */
 #ifndef MCP_HTML_H
 #define MCP_HTML_H
 
@@ -11,10 +11,10 @@ enum { MCP_SLOTS = 24 };
 typedef struct {
     const char *name, *text; /* borrowed until the block is written */
     char        number[40];
-} mcp_slot;
+} mcp_html_slot;
 typedef struct {
     int      n;
-    mcp_slot slot[MCP_SLOTS];
+    mcp_html_slot slot[MCP_SLOTS];
 } mcp_slots;
 
 void mcp_slot_text(mcp_slots *s, const char *name, const char *text); /* NULL is "" */

@@ -1,7 +1,7 @@
 /* live.c - server-sent events on the loopback, by libmicrohttpd: one thread for all browsers, each at its own
- * place in the list of messages, so a slow one only lags behind. Requests and connections are bounded: 8 KiB of
- * headers, a limited number of browsers, ten seconds for a request. Host must be a name of the loopback, or a
- * page elsewhere could read this one through a name that it points here. */
+ * place in the list of messages, so a slow one only lags behind. Requests and connections are bounded: 8 KiB
+ * of headers, a limited number of browsers, ten seconds for a request. Host must be a name of the loopback,
+ * or a page elsewhere could read this one through a name that it points here. */
 #include "report/live.h"
 
 #include <arpa/inet.h>
@@ -342,6 +342,14 @@ void mcp_live_report(mcp_live *l, const char *html)
     mcp_free(l->report);
     l->report = copy;
     pthread_mutex_unlock(&l->lock);
+}
+
+int mcp_live_has_report(mcp_live *l)
+{
+    pthread_mutex_lock(&l->lock);
+    int there = l->report != NULL;
+    pthread_mutex_unlock(&l->lock);
+    return there;
 }
 
 static int all_served(mcp_live *l, int watching)

@@ -20,6 +20,7 @@ void mcp_live_push(mcp_live *l, const char *json);
 int mcp_live_stop_asked(const mcp_live *l);
 /* The finished run's page, served at /report; copied. */
 void mcp_live_report(mcp_live *l, const char *html);
+int  mcp_live_has_report(mcp_live *l);
 /* Gives browsers that keep up the last messages and the report (at most two seconds), then ends the thread.
  * NULL is fine. */
 void mcp_live_stop(mcp_live *l);

@@ -25,11 +25,12 @@ static json_t *trial_json(mcp_scene *s, const mcp_run *r, const mcp_run_item *it
     double  w = 0.1 * fmax(view[2] - view[0], view[3] - view[1]) + 1e-6;
     for (int i = 0; i < 4; i++) view[i] += i < 2 ? -w : w;
     for (int k = 0; f && f->states && k < f->kept && k < GHOSTS && f->samples <= GHOST_SAMPLES; k++)
-        json_array_append_new(ghosts, mcp_scene_frames(s, f->samples, f->states + k * nx, f->kept * nx, NULL));
+        json_array_append_new(ghosts,
+                              mcp_scene_frames(s, f->samples, f->states + k * nx, f->kept * nx, NULL));
     mcp_free(real);
     return json_pack("{s:s, s:s, s:o, s:o, s:o}", "name", mcp_item_name(it, name, sizeof name), "group",
-                     mcp_item_group(it, group, sizeof group), "view", mcp_json_numbers(4, view), "real", frames,
-                     "ghosts", ghosts);
+                     mcp_item_group(it, group, sizeof group), "view", mcp_json_numbers(4, view), "real",
+                     frames, "ghosts", ghosts);
 }
 
 /* Text that may stand in a <script>: "</" cannot end it. */
@@ -58,7 +59,8 @@ static void strip(mcp_text *out, mcp_scene *s, const mcp_run *r, const mcp_run_i
         char      box[120];
         mcp_scene_frame(s, real + (size_t)sample * (size_t)r->system->nx);
         mcp_scene_svg(s, &shapes);
-        snprintf(box, sizeof box, "%.3f %.3f %.3f %.3f", view[0], -view[3], view[2] - view[0], view[3] - view[1]);
+        snprintf(box, sizeof box, "%.3f %.3f %.3f %.3f", view[0], -view[3], view[2] - view[0],
+                 view[3] - view[1]);
         mcp_slot_text(&q, "view", box);
         mcp_slot_text(&q, "shapes", shapes.data);
         mcp_slot_number(&q, "time", "%.2f", it->trial->t[sample]);

@@ -113,8 +113,8 @@ static void z_histogram(mcp_text *out, const mcp_model_check *m, int gp)
                        : m->z_rms[gp] < 0.5 ? "the model is more cautious than it need be"
                                             : "the model knows how wrong it is";
     snprintf(caption, sizeof caption,
-             "Root mean square %.2f (1 is right), mean %+.2f, %d of %d beyond three deviations: %s.", m->z_rms[gp],
-             sum / m->n, beyond, m->n, word);
+             "Root mean square %.2f (1 is right), mean %+.2f, %d of %d beyond three deviations: %s.",
+             m->z_rms[gp], sum / m->n, beyond, m->n, word);
     mcp_page_figure(out, &p, caption);
 }
 
@@ -138,14 +138,16 @@ static int feature_of(const char *name)
     return atoi(last + 1);
 }
 
-/* "se.log_lengthscale[2]" to "se length-scale", "mp.log_diag[0][3]" to "mp diagonal": the feature has a column
- * of its own. */
+/* "se.log_lengthscale[2]" to "se length-scale", "mp.log_diag[0][3]" to "mp diagonal": the feature has a
+ * column of its own. */
 static const char *plain_name(const char *name, int has_feature, char *buf, size_t size)
 {
     const char *log = strstr(name, "log_"), *rest = log ? log + 4 : name, *dot = strchr(name, '.');
     int         kernel = dot && (!log || dot < log) ? (int)(dot - name) : 0;
     if (!has_feature) snprintf(buf, size, "%.*s %s", kernel, name, kernel && !log ? dot + 1 : rest);
-    else snprintf(buf, size, "%.*s %s", kernel, name, strstr(rest, "lengthscale") ? "length-scale" : "diagonal");
+    else
+        snprintf(buf, size, "%.*s %s", kernel, name,
+                 strstr(rest, "lengthscale") ? "length-scale" : "diagonal");
     return buf[0] == ' ' ? buf + 1 : buf;
 }
 
@@ -167,7 +169,8 @@ static void relevance(mcp_text *out, const mcp_run *r, const mcp_model_check *m,
         mcp_slot_text(&s, "feature", known ? r->system->feature_text[f] : "");
         mcp_slot_number(&s, "value", "%.4g", value);
         mcp_slot_number(&s, "spread", "%.3g",
-                        known && strstr(name, "lengthscale") ? feature_spread(m->fit->pairs, f) / value : NAN);
+                        known && strstr(name, "lengthscale") ? feature_spread(m->fit->pairs, f) / value
+                                                             : NAN);
         mcp_html(out, mcp_embed_run_html, "hyper-row", &s);
     }
     mcp_html(out, mcp_embed_run_html, "hyper-end", NULL);
@@ -198,7 +201,8 @@ void mcp_report_model(mcp_text *out, const mcp_run *r, const mcp_model_check *m)
     if (!m->known) mcp_page_note(out, "The model cannot be shown: %s.", m->why);
     else
         mcp_page_note(out,
-                      "Predictions one step ahead for the last trial, by the model that was learned before it: %d pairs "
+                      "Predictions one step ahead for the last trial, by the model that was learned before "
+                      "it: %d pairs "
                       "it had not seen. Values are plain; the run's files hold their logarithms.",
                       m->n);
     for (int i = 0; m->known && i < m->ngp; i++) one_gp(out, r, m, i);

@@ -98,10 +98,11 @@ void mcp_report_observer(mcp_text *out, const mcp_run *r, const mcp_observer_che
         mcp_page_close(out);
         return;
     }
-    mcp_page_note(out,
-                  "The last trial: what the sensors gave, what the policy saw in real time, and what the smoother made "
-                  "of it afterwards for the model. Errors are root mean squares against %s.",
-                  o->known == 1 ? "the true state" : "the smoothed state");
+    mcp_page_note(
+        out,
+        "The last trial: what the sensors gave, what the policy saw in real time, and what the smoother made "
+        "of it afterwards for the model. Errors are root mean squares against %s.",
+        o->known == 1 ? "the true state" : "the smoothed state");
     error_table(out, r, o);
     mcp_page_grid(out, 1);
     for (int k = 0; k < r->system->nx; k++) {

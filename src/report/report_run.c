@@ -61,7 +61,8 @@ static void settings(mcp_text *out, const mcp_run *r)
     mcp_html(out, mcp_embed_run_html, "settings", &s);
     if (path && mcp_file_read(path, &text, NULL, NULL) == MCP_OK) file_details(out, "task.yaml", text);
     else mcp_page_paragraph(out, "task.yaml is missing from the run folder.");
-    if (mcp_task_dump(r->task, &dump, NULL) == MCP_OK) file_details(out, "All settings, defaults included", dump);
+    if (mcp_task_dump(r->task, &dump, NULL) == MCP_OK)
+        file_details(out, "All settings, defaults included", dump);
     mcp_text_free(&line);
     mcp_free(dump);
     mcp_free(text);

@@ -201,8 +201,9 @@ static void cell_row(mcp_text *out, const material *m, int v, int k)
     mcp_slot_int(&s, "trial", k);
     mcp_slot_int(&s, "runs", c.runs);
     mcp_slot_number(&s, "success", "%.0f %%", c.runs ? 100.0 * c.successes / c.runs : NAN);
-    mcp_slot_text(&s, "interval",
-                  span(interval, sizeof interval, "%.0f to %.0f %%", c.runs ? 100 * c.low : NAN, 100 * c.high));
+    mcp_slot_text(
+        &s, "interval",
+        span(interval, sizeof interval, "%.0f to %.0f %%", c.runs ? 100 * c.low : NAN, 100 * c.high));
     mcp_slot_number(&s, "paper", "%.0f %%", k <= q->papers ? q->paper[k - 1] : NAN);
     mcp_slot_number(&s, "cost", "%.3g", c.cost[1]);
     mcp_slot_text(&s, "spread", span(spread, sizeof spread, "%.3g to %.3g", c.cost[0], c.cost[2]));
@@ -256,7 +257,8 @@ static void run_rows(mcp_text *out, const material *m, const char *folder, int v
         if (row->variant != v || !row->last) continue;
         for (int k = 0; k < m->result.rows; k++) {
             const mcp_study_row *q = &m->result.row[k];
-            if (q->variant == v && q->seed == row->seed && q->success && (!first || q->trial < first)) first = q->trial;
+            if (q->variant == v && q->seed == row->seed && q->success && (!first || q->trial < first))
+                first = q->trial;
         }
         if (first) snprintf(when, sizeof when, "trial %d", first);
         snprintf(link, sizeof link, "%s/seed-%04d/report.html", m->study->variant[v].name, row->seed);
@@ -344,7 +346,8 @@ mcp_status mcp_report_study_runs(const char *folder, mcp_error *err)
     material   m;
     mcp_status st = gather(&m, folder, err);
     for (int i = 0; st == MCP_OK && i < mcp_study_runs(m.study); i++) {
-        char *run = mcp_study_folder(m.study, folder, i), *path = run ? mcp_sprintf("%s/report.html", run) : NULL;
+        char *run = mcp_study_folder(m.study, folder, i),
+             *path = run ? mcp_sprintf("%s/report.html", run) : NULL;
         char *html = NULL;
         if (!path) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
         else if (!mcp_file_exists(path) && mcp_study_done(m.study, folder, i) &&

@@ -177,7 +177,8 @@ static void optimisation(mcp_text *out, const mcp_run_item *it)
                      it->info.cost_first, it->info.cost_last);
     if (lowered)
         snprintf(caption + n, sizeof caption - (size_t)n,
-                 "; dashed verticals: the learning rate was lowered, %d time%s.", lowered, lowered == 1 ? "" : "s");
+                 "; dashed verticals: the learning rate was lowered, %d time%s.", lowered,
+                 lowered == 1 ? "" : "s");
     else snprintf(caption + n, sizeof caption - (size_t)n, ".");
     mcp_page_figure(out, &p, caption);
     mcp_chart_history_free(&h);
@@ -233,8 +234,9 @@ static void one_trial(mcp_text *out, const mcp_run *r, const mcp_run_item *it, i
 void mcp_report_trials(mcp_text *out, const mcp_run *r)
 {
     mcp_page_section(out, "trials", "Trials");
-    mcp_page_note(out, "Blue: what the particles forecast before the trial. Orange: what the plant did. Green: where "
-                       "the success test holds. Drag over a chart to zoom, double-click to see all.");
+    mcp_page_note(
+        out, "Blue: what the particles forecast before the trial. Orange: what the plant did. Green: where "
+             "the success test holds. Drag over a chart to zoom, double-click to see all.");
     if (!r->items) mcp_page_paragraph(out, "No trial is on record yet.");
     for (int i = r->items - 1; i >= 0; i--) one_trial(out, r, r->item[i], i == r->items - 1);
     mcp_page_close(out);
@@ -302,7 +304,8 @@ void mcp_report_summary(mcp_text *out, const mcp_run *r, const mcp_finish *finis
         if (!i->explored && i->success && !first) first = i->number;
         data += (i->samples - 1) * r->system->ts;
         if (!i->explored)
-            work += fmax(i->estimate_s, 0) + fmax(i->model_s, 0) + fmax(i->optimise_s, 0) + fmax(i->forecast_s, 0);
+            work += fmax(i->estimate_s, 0) + fmax(i->model_s, 0) + fmax(i->optimise_s, 0) +
+                    fmax(i->forecast_s, 0);
     }
     lead(out, r, finish, first);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)r->seed);
@@ -335,8 +338,9 @@ static void coverage(mcp_text *out, const mcp_run *r)
     mcp_slots           head = {0};
     if (!real) return;
     mcp_forecast_coverage(it->forecast, it->trial->samples, real, by_state, &all);
-    mcp_page_paragraph(out, "Share of the last trial's states inside the particles' 5-95 % band, by quarter of the "
-                            "trial (90 % would be right):");
+    mcp_page_paragraph(
+        out, "Share of the last trial's states inside the particles' 5-95 % band, by quarter of the "
+             "trial (90 % would be right):");
     for (int w = 0; w < MCP_WINDOWS; w++) {
         snprintf(span[w], sizeof span[w], "%.2g - %.2g s", w * r->task->trial / MCP_WINDOWS,
                  (w + 1) * r->task->trial / MCP_WINDOWS);
@@ -389,8 +393,9 @@ static void chance_chart(mcp_text *out, const mcp_run *r, const mcp_finish *fini
         upper[0] = 100 * finish->high;
         mcp_plot_ranges(&p, 1, at, lower, upper, MCP_C3, NULL);
         mcp_plot_points(&p, 1, at, rate, 1, MCP_C3, "evaluated")->weight = 4;
-        snprintf(caption, sizeof caption, "Intervals: 95 %%, from %d particles and from %d runs on the plant.",
-                 particles, finish->runs);
+        snprintf(caption, sizeof caption,
+                 "Intervals: 95 %%, from %d particles and from %d runs on the plant.", particles,
+                 finish->runs);
     }
     mcp_page_figure(out, &p, caption);
 }

@@ -118,9 +118,10 @@ json_t *mcp_scene_shapes(const mcp_scene *s)
     json_t                  *list = json_array();
     for (int i = 0; i < s->run->task->draws; i++) {
         const mcp_task_draw *d = &s->run->task->draw[i];
-        json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "kind", d->kind, "colour",
-                                              mcp_json_text(d->color && *d->color ? d->color : colours[i % 5]),
-                                              "text", mcp_json_text(d->label ? d->label : "")));
+        json_array_append_new(list,
+                              json_pack("{s:s, s:o, s:o}", "kind", d->kind, "colour",
+                                        mcp_json_text(d->color && *d->color ? d->color : colours[i % 5]),
+                                        "text", mcp_json_text(d->label ? d->label : "")));
     }
     return list;
 }
@@ -141,7 +142,8 @@ static void look(const mcp_scene *s, double view[4])
         const shape_kind *k = kind_of(&s->run->task->draw[i]);
         double margin = k->count == 3 ? fabs(v[2]) : k->count == 5 ? 0.5 * fmax(fabs(v[2]), fabs(v[3])) : 0;
         grow(view, v[0], v[1], margin);
-        for (int j = 2; (k->count == 4 || k->count == 8) && j < k->count; j += 2) grow(view, v[j], v[j + 1], 0);
+        for (int j = 2; (k->count == 4 || k->count == 8) && j < k->count; j += 2)
+            grow(view, v[j], v[j + 1], 0);
         v += k->count;
     }
 }
@@ -178,7 +180,8 @@ static void shape_svg(mcp_text *out, const shape_kind *k, const double *v)
                      "transform='rotate(%.1f %.3f %.3f)'/>",
                      v[0] - v[2] / 2, -v[1] - v[3] / 2, v[2], v[3], -v[4] * 180 / acos(-1), v[0], -v[1]);
     if (k->count == 8)
-        mcp_text_add(out, "<path class='c1 s' stroke-width='.015' d='M%.3f %.3fL%.3f %.3fL%.3f %.3fL%.3f %.3fZ'/>",
+        mcp_text_add(out,
+                     "<path class='c1 s' stroke-width='.015' d='M%.3f %.3fL%.3f %.3fL%.3f %.3fL%.3f %.3fZ'/>",
                      v[0], -v[1], v[2], -v[3], v[4], -v[5], v[6], -v[7]);
 }
 

@@ -11,7 +11,9 @@ grep -q loopback e.txt || fail "no word about the loopback"
 pid=$!
 for _ in $(seq 1500); do grep -q 'watch it at' log.txt && break; sleep 0.02; done
 port=$(sed -n 's/.*127.0.0.1:\([0-9]*\).*/\1/p' log.txt | head -1)
-exec 3<> "/dev/tcp/127.0.0.1/$port" && printf 'GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n' >&3 && timeout 60 cat <&3 > events.txt || true
+exec 3<> "/dev/tcp/127.0.0.1/$port" &&
+    printf 'GET /events HTTP/1.1\r\nHost: localhost\r\n\r\n' >&3 &&
+    timeout 60 cat <&3 > events.txt || true
 wait $pid
 grep -q '"type": *"step"' events.txt || fail "no step was told"
 grep -q '"type": *"fan"' events.txt || fail "no forecast was told"

@@ -1,7 +1,10 @@
-/* live.js - a run as it goes. Messages: {type: "phase", trial, text}, {type: "step", trial, candidate, step,
- * steps_max, cost, rate, left}, {type: "scene", ts, shapes, units}, {type: "sample", trial, explored, t, frame},
- * {type: "fan", trial, ts, states: [name..], low: [[..]..], mid, high}, {type: "trial", trial, explored, outcome,
- * good, cost, predicted, text, remedy, real: [[..]..]}, {type: "done", text, solved, verdict, next, report}. */
+/* live.js - a run as it goes. Messages:
+ *   {type: "phase", trial, text}
+ *   {type: "step", trial, candidate, step, steps_max, cost, rate, left}
+ *   {type: "scene", ts, shapes}   {type: "sample", trial, explored, t, frame}
+ *   {type: "fan", trial, ts, states: [name..], low: [[..]..], mid, high}
+ *   {type: "trial", trial, explored, outcome, good, cost, predicted, text, remedy, real: [[..]..]}
+ *   {type: "done", text, solved, verdict, report} */
 (function () {
   'use strict';
   var root = document.documentElement, state, pending = false;
@@ -24,7 +27,8 @@
 
   /* A canvas with axes: returns {g, X, Y} for data in the ranges. */
   function ticks(low, high, wanted) {
-    var raw = (high - low) / wanted, size = Math.pow(10, Math.floor(Math.log10(raw))), n = raw / size, out = [];
+    var raw = (high - low) / wanted, size = Math.pow(10, Math.floor(Math.log10(raw)));
+    var n = raw / size, out = [];
     var step = (n < 1.5 ? 1 : n < 3.5 ? 2 : n < 7.5 ? 5 : 10) * size;
     for (var i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step && out.length < 15; i++)
       out.push(i * step);
@@ -79,7 +83,10 @@
   function drawCost() {
     var last = state.curves.length ? state.curves[state.curves.length - 1].trial : 0, all = [], most = 1;
     var now = state.curves.filter(function (c) { return c.trial === last; });
-    now.forEach(function (c) { all = all.concat(c.cost); most = Math.max(most, c.step[c.step.length - 1] || 1); });
+    now.forEach(function (c) {
+      all = all.concat(c.cost);
+      most = Math.max(most, c.step[c.step.length - 1] || 1);
+    });
     if (!all.length) return;
     var p = axes($('cost'), [0, most], range(all), 'step', 'cost, trial ' + last);
     now.forEach(function (c, i) {
@@ -116,7 +123,8 @@
     c.width = c.clientWidth * r;
     c.height = c.clientHeight * r;
     s.shapes.forEach(function (shape) {
-      for (var i = 0; i < (shape.kind === 'circle' || shape.kind === 'rectangle' ? 2 : size[shape.kind]); i += 2) {
+      var round = shape.kind === 'circle' || shape.kind === 'rectangle';
+      for (var i = 0; i < (round ? 2 : size[shape.kind]); i += 2) {
         view[0] = Math.min(view[0], v[q + i]); view[2] = Math.max(view[2], v[q + i]);
         view[1] = Math.min(view[1], v[q + i + 1]); view[3] = Math.max(view[3], v[q + i + 1]);
       }
@@ -194,7 +202,6 @@
       if (m.verdict) {
         var card = element('div', $('verdict'), undefined, 'card ' + (m.solved ? 'good-card' : 'bad-card'));
         element('p', card, m.verdict, m.solved ? 'good' : '');
-        if (m.next) element('p', card, m.next);
       }
       if (!m.report) { events.close(); return; }
       fetch('/report').then(function (r) { return r.blob(); }).then(function (blob) {
@@ -221,6 +228,8 @@
     if (handle[m.type]) handle[m.type](m, events);
     later();
   };
-  events.onerror = function () { if (events.readyState !== 2) $('now').textContent = 'waiting for the program'; };
+  events.onerror = function () {
+    if (events.readyState !== 2) $('now').textContent = 'waiting for the program';
+  };
   addEventListener('resize', later);
 }());

@@ -1,5 +1,5 @@
 /* page.js - charts that answer: values under the pointer, one cursor for all charts of a trial and its
- * animation, zoom by dragging, downloads. The numbers are read back from the drawings, see src/report/plot.h. */
+ * animation, zoom by dragging, downloads. The numbers are read back from the drawings (src/report/plot.h). */
 (function () {
   'use strict';
   var SCALE = 100, root = document.documentElement, charts = [], seekers = {};
@@ -104,7 +104,7 @@
       element('span', {}, line, s.name + ' ' + row.slice(1).map(short).join(' … '));
     });
     var share = (x - this.shown[0]) / (this.shown[1] - this.shown[0]);
-    var box = this.svg.getBoundingClientRect(), zoom = box.width / (this.svg.viewBox.baseVal.width || box.width);
+    var box = this.svg.getBoundingClientRect(), zoom = box.width / this.svg.viewBox.baseVal.width;
     var px = (this.left + share * this.width) * zoom;
     this.tip.style.top = (this.svg.offsetTop || 0) + this.top * zoom + 'px';
     this.tip.style.left = share < 0.5 ? px + 12 + 'px' : '';
@@ -122,11 +122,13 @@
       var g = element('g', { 'class': 'x' }, self.svg), x = self.left + (t - a) / (b - a) * self.width;
       self.svg.insertBefore(g, self.svg.firstChild);
       element('path', { 'class': 'grid', d: 'M' + x.toFixed(1) + ' ' + self.top + 'v' + self.height }, g);
-      element('text', { x: x.toFixed(1), y: self.top + self.height + 14, 'text-anchor': 'middle' }, g, short(t));
+      element('text', { x: x.toFixed(1), y: self.top + self.height + 14, 'text-anchor': 'middle' }, g,
+              short(t));
     });
   };
   function ticks(low, high, wanted, whole) {
-    var raw = (high - low) / wanted, size = Math.pow(10, Math.floor(Math.log10(raw))), n = raw / size, out = [];
+    var raw = (high - low) / wanted, size = Math.pow(10, Math.floor(Math.log10(raw)));
+    var n = raw / size, out = [];
     var step = (n < 1.5 ? 1 : n < 3.5 ? 2 : n < 7.5 ? 5 : 10) * size;
     if (whole && step < 1) step = 1;
     for (var i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step && out.length < 20; i++)
@@ -189,14 +191,16 @@
   Chart.prototype.csv = function () {
     var head = ['x'], at = {}, self = this;
     this.series.forEach(function (s, i) {
-      head.push.apply(head, s.kind === 'band' || s.kind === 'range' ? [s.name + ' low', s.name + ' high'] : [s.name]);
+      var two = s.kind === 'band' || s.kind === 'range';
+      head.push.apply(head, two ? [s.name + ' low', s.name + ' high'] : [s.name]);
       s.rows.forEach(function (r) {
         var key = r[0].toPrecision(6);
         at[key] = at[key] || { x: r[0], of: {} };
         at[key].of[i] = r.slice(1);
       });
     });
-    var rows = Object.keys(at).map(function (k) { return at[k]; }).sort(function (a, b) { return a.x - b.x; });
+    var rows = Object.keys(at).map(function (k) { return at[k]; });
+    rows.sort(function (a, b) { return a.x - b.x; });
     return head.map(quoted).join(',') + '\n' + rows.map(function (row) {
       return [row.x.toPrecision(6)].concat.apply([row.x.toPrecision(6)], self.series.map(function (s, i) {
         var n = s.kind === 'band' || s.kind === 'range' ? 2 : 1, v = row.of[i] || [];
@@ -207,7 +211,8 @@
   var KEPT = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-linecap', 'fill-opacity',
               'stroke-opacity', 'font-size', 'font-weight', 'font-family', 'vector-effect'];
   Chart.prototype.drawing = function () {
-    var copy = this.svg.cloneNode(true), from = this.svg.querySelectorAll('*'), to = copy.querySelectorAll('*');
+    var copy = this.svg.cloneNode(true);
+    var from = this.svg.querySelectorAll('*'), to = copy.querySelectorAll('*');
     [].forEach.call(from, function (e, i) {
       var style = getComputedStyle(e);
       KEPT.forEach(function (k) { to[i].style.setProperty(k, style.getPropertyValue(k)); });
@@ -220,7 +225,8 @@
     var box = element('div', { 'class': 'tools noprint' }, this.figure), self = this;
     var name = ((this.group ? this.group + '-' : '') + this.title).replace(/[^A-Za-z0-9]+/g, '-')
       .replace(/^-|-$/g, '');
-    [['CSV', 'text/csv', 'csv', 'the numbers'], ['SVG', 'image/svg+xml', 'svg', 'the drawing']].forEach(function (b) {
+    [['CSV', 'text/csv', 'csv', 'the numbers'],
+     ['SVG', 'image/svg+xml', 'svg', 'the drawing']].forEach(function (b) {
       element('button', { type: 'button', title: 'Download ' + b[3], 'data-save': b[2] }, box, b[0])
         .addEventListener('click', function () {
           save(name + '.' + b[2], b[1], b[2] === 'csv' ? self.csv() : self.drawing());
@@ -235,8 +241,8 @@
   charts = [].map.call(document.querySelectorAll('svg.chart'), function (svg) { return new Chart(svg); });
 
   /* The animation: {ts, shapes: [{kind, colour, text}], trials: [{name, group, view: [x0, y0, x1, y1],
-   * real: [frame..], ghosts: [[frame..]..]}]}; a frame is a flat list, per shape: line x y x2 y2, circle x y r,
-   * rectangle x y width height angle, polygon x1 y1 .. x4 y4, text x y. */
+   * real: [frame..], ghosts: [[frame..]..]}]}; a frame is a flat list, per shape: line x y x2 y2, circle x y
+   * r, rectangle x y width height angle, polygon x1 y1 .. x4 y4, text x y. */
   var data = document.getElementById('animation-data');
   if (data) player(JSON.parse(data.textContent));
   function player(d) {
