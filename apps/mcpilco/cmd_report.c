@@ -13,6 +13,8 @@
 #include "report/report_study.h"
 #include "term.h"
 
+enum { MOST_RUNS = 12 };
+
 /* Runs a program with arguments, no shell; its exit code, 127 = could not be started. */
 static int run_program(char *const argv[])
 {
@@ -35,35 +37,44 @@ static int is_study(const char *folder)
 
 int cmd_report(int argc, char **argv)
 {
-    const char  *folder[1], *out = NULL;
-    int          show = 0;
+    const char  *folder[MOST_RUNS] = {0}, *out = NULL;
+    int          show = 0, count = 0;
     const option options[] = {
-        {"--out", OPTION_TEXT, &out, 0, 0, "FILE", "the page (FOLDER/report.html)", "-o"},
+        {"--out", OPTION_TEXT, &out, 0, 0, "FILE", "the page (FOLDER/report.html; of several runs compare.html)",
+         "-o"},
         {"--open", OPTION_FLAG, &show, 0, 0, NULL, "open it in the browser", NULL},
     };
     const command verb = {
         .verb = "report",
-        .synopsis = "RUN|STUDY [options]",
+        .synopsis = "RUN|STUDY [RUN ...] [options]",
         .options = options,
         .count = 2,
         .least = 1,
-        .most = 1,
+        .most = MOST_RUNS,
         .positional = folder,
         .about = "Writes one HTML file that shows a run: did it work, can the model be trusted, which part "
                  "is the weak one; with the\n"
-                 "trial animated. Or a study: success and cost per trial of every variant. The file needs "
-                 "nothing else and no network.\n"
+                 "trial animated. Or a study: success and cost per trial of every variant. Several runs "
+                 "are put side by side. The file needs nothing else\n"
+                 "and no network.\n"
                  "A run folder with missing or damaged files gives a page of what is there.",
         .examples =
-            "  mcpilco report runs/cartpole-1\n  mcpilco report studies/table1 -o table1.html --open\n",
+            "  mcpilco report runs/cartpole-1\n  mcpilco report runs/a runs/b runs/c -o compare.html\n  mcpilco report studies/table1 -o table1.html --open\n",
     };
     char     *html = NULL, path[4200];
     mcp_error err = {MCP_OK, ""};
     int       code = options_parse(&verb, argc, argv);
     if (code != OPTIONS_GO) return code;
-    mcp_status st = is_study(folder[0]) ? mcp_report_study(folder[0], &html, &err)
-                                        : mcp_report_run(folder[0], &html, &err);
-    snprintf(path, sizeof path, out ? "%s" : "%s/report.html", out ? out : folder[0]);
+    while (count < MOST_RUNS && folder[count]) count++;
+    mcp_status st = MCP_OK;
+    if (count > 1) st = mcp_report_compare(count, folder, &html, &err);
+    else if (is_study(folder[0])) {
+        st = mcp_report_study(folder[0], &html, &err);
+        if (st == MCP_OK) st = mcp_report_study_runs(folder[0], &err);
+    } else st = mcp_report_run(folder[0], &html, &err);
+    if (out) snprintf(path, sizeof path, "%s", out);
+    else if (count > 1) snprintf(path, sizeof path, "compare.html");
+    else snprintf(path, sizeof path, "%s/report.html", folder[0]);
     if (st == MCP_OK) st = mcp_file_write(path, html, strlen(html), &err);
     mcp_free(html);
     if (st != MCP_OK) return term_error("report", &err);

@@ -9,6 +9,9 @@
  * without a readable run.json and task is an error. *html: mcp_free it. */
 mcp_status mcp_report_run(const char *folder, char **html, mcp_error *err);
 
+/* Runs side by side: costs, successes, times, settings that differ, trajectories; at most twelve. */
+mcp_status mcp_report_compare(int n, const char *const *folder, char **html, mcp_error *err);
+
 /* A figure of a run for a paper: stand-alone SVG. name: one of mcp_report_figures. number: policy trial, 0 =
  * the last. "runs" and "plane" run the policy on its plant, which must be a simulation; "trials" shows all
  * trials up to the first success. */

@@ -71,7 +71,7 @@ elif [ $code != 130 ] || ! grep -q 'go on with: mcpilco learn .*--seed 8 --trial
     echo "FAIL exit $code after Ctrl-C: $(cat err)"; failed=1
 else echo "ok   Ctrl-C"; fi
 expect 0 'seed 8, mc-pilco4pms, stopped' "$MCPILCO" show runs/pendulum-8
-expect 0 'first success|no trial succeeded' "$MCPILCO" learn "$task" --seed 8 --trials 1 --resume
+expect 0 'First success|No trial succeeded' "$MCPILCO" learn "$task" --seed 8 --trials 1 --resume
 
 # A second process in the same folder is refused, by pid.
 "$MCPILCO" learn "$task" --seed 9 --trials 4 > /dev/null 2>&1 &
