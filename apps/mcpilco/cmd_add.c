@@ -34,7 +34,7 @@ static int add(const char *run, const char *file, const mcp_add_settings *s, int
     exchange          x = {0};
     mcp_error         err = {MCP_OK, ""};
     mcp_add_info      what = {0};
-    mcp_learn_info    info;
+    const mcp_learn_info *info;
     int               code = 0;
     view_begin(&view, VIEW_QUIET, 1);
     mcp_status st = exchange_open_run(&x, run, 1, &view, &err);
@@ -42,7 +42,8 @@ static int add(const char *run, const char *file, const mcp_add_settings *s, int
     if (x.learner) {
         int       done = mcp_learner_trials(x.learner) >= x.run->wanted;
         mcp_error note = {MCP_OK, ""};
-        if (mcp_learner_close(x.learner, done ? "finished" : "waiting", &note) != MCP_OK && st == MCP_OK) {
+        mcp_run_state state = done ? MCP_RUN_IS_FINISHED : MCP_RUN_IS_WAITING;
+        if (mcp_learner_close(x.learner, state, &note) != MCP_OK && st == MCP_OK) {
             st = note.status;
             err = note;
         }
@@ -51,8 +52,8 @@ static int add(const char *run, const char *file, const mcp_add_settings *s, int
         code = term_json(json_pack("{s:s, s:i, s:i, s:b, s:i, s:f, s:f, s:f, s:o}", "run", run, "samples",
                                    what.samples, "file_rows", what.file_rows, "resampled", what.resampled,
                                    "surplus", what.surplus, "rate", what.rate, "off", what.off, "difference",
-                                   what.difference, "info", view_info_json(&info)));
-    } else if (st == MCP_OK && x.learner) tell(x.learner, run, &what, &info);
+                                   what.difference, "info", view_info_json(info)));
+    } else if (st == MCP_OK && x.learner) tell(x.learner, run, &what, info);
     exchange_close(&x);
     return st == MCP_OK ? code : term_error("add", &err);
 }

@@ -51,14 +51,13 @@ static void print_row(const char *where, const mcp_evaluation *e)
 }
 
 /* The policy's own model; a run whose model.json is gone is still worth its plant runs. */
-static int on_model(const mcp_run *r, const mcp_run_item *it, int runs, uint64_t seed, mcp_pool *pool,
+static int on_model(const mcp_run *r, const mcp_run_item *it, const mcp_evaluate_settings *q, mcp_pool *pool,
                     mcp_evaluation *out)
 {
     mcp_fit  *fit;
     mcp_error err;
     if (mcp_run_model(&fit, r, it->info.number, pool, &err) != MCP_OK ||
-        mcp_evaluate_model(out, r->system, fit, it->theta, r->algorithm->true_state, runs, seed,
-                           it->info.number, pool, &err) != MCP_OK) {
+        mcp_evaluate_model(out, fit, it->theta, r->algorithm->true_state, q, pool, &err) != MCP_OK) {
         fprintf(stderr, "mcpilco evaluate: not on the model: %s\n", err.text);
         mcp_fit_free(fit);
         return 0;
@@ -73,11 +72,15 @@ static int evaluate(const mcp_run *r, const mcp_run_item *it, int runs, uint64_t
     mcp_evaluation plant, model = {0};
     mcp_error      err;
     int            live = !json && term_is_live(stderr), code = 0;
-    if (mcp_evaluate_plant(&plant, r->system, it->theta, runs, seed, it->info.number, pool, tell, &live,
-                           &err) != MCP_OK)
+    const mcp_evaluate_settings q = {.trial = it->info.number,
+                                     .runs = runs,
+                                     .seed = seed,
+                                     .progress = tell,
+                                     .progress_context = &live};
+    if (mcp_evaluate_plant(&plant, r->system, it->theta, &q, pool, &err) != MCP_OK)
         return term_error("evaluate", &err);
     if (live) fprintf(stderr, "\r\033[K");
-    int have = on_model(r, it, runs, seed, pool, &model);
+    int have = on_model(r, it, &q, pool, &model);
     if (json) {
         json_t *o = json_pack("{s:s, s:i, s:I, s:o}", "run", r->folder, "policy", it->info.number, "seed",
                               (json_int_t)seed, "plant", as_json(&plant));
@@ -92,8 +95,8 @@ static int evaluate(const mcp_run *r, const mcp_run_item *it, int runs, uint64_t
         if (have) print_row("on its model", &model);
         printf("\n");
     }
-    mcp_evaluation_free(&plant);
-    mcp_evaluation_free(&model);
+    mcp_evaluation_clear(&plant);
+    mcp_evaluation_clear(&model);
     return code;
 }
 

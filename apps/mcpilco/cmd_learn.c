@@ -86,12 +86,12 @@ static void how_to_resume(int argc, char **argv)
 
 static mcp_status run_trials(mcp_learner *l, learn_view *v, learn_live *live, int wanted, mcp_error *err)
 {
-    mcp_learn_info info;
-    mcp_status     st = MCP_OK;
+    const mcp_learn_info *info;
+    mcp_status            st = MCP_OK;
     while (st == MCP_OK &&
            (mcp_learner_explored(l) < mcp_learner_explorations(l) || mcp_learner_trials(l) < wanted)) {
         if ((st = mcp_learner_trial(l, &info, err)) == MCP_OK) {
-            view_trial(v, &info);
+            view_trial(v, info);
             live_trial(live);
         }
         if (st == MCP_OK && term_stop() && mcp_learner_trials(l) < wanted)
@@ -114,7 +114,7 @@ static void conclude(const mcp_learner *l, const choices *c, const char *folder,
     int             count = mcp_learner_explored(l) + mcp_learner_trials(l);
     mcp_learn_info *info = mcp_calloc((size_t)count + 1, sizeof *info);
     if (!info) return;
-    for (int i = 0; i < count; i++) mcp_learner_info(l, i, &info[i]);
+    for (int i = 0; i < count; i++) info[i] = *mcp_learner_info(l, i);
     int first = first_success(info, count);
     if (c->json) {
         json_t *list = json_array(), *end;
@@ -179,12 +179,7 @@ static int learn(const mcp_task *task, const choices *c, const char *folder, int
     mcp_error  note = {.status = MCP_OK};
     int        recommended = 0;
     if (st == MCP_OK) st = mcp_learner_recommend(l, &recommended, &err);
-    if (mcp_learner_close(l,
-                          st == MCP_OK            ? "finished"
-                          : st == MCP_ERR_STOPPED ? "stopped"
-                                                  : "failed",
-                          &note) != MCP_OK &&
-        st == MCP_OK) {
+    if (mcp_learner_close(l, mcp_run_state_after(st), &note) != MCP_OK && st == MCP_OK) {
         st = note.status;
         err = note;
     }

@@ -234,7 +234,7 @@ static int next(const choices *c)
     static learn_view view;
     exchange          x = {0};
     mcp_error         err = {MCP_OK, ""};
-    mcp_learn_info    info;
+    const mcp_learn_info *info = NULL;
     char              folder[4300];
     int               code = 0;
     view_begin(&view, c->quiet || c->json ? VIEW_QUIET : term_is_live(stderr) ? VIEW_LIVE : VIEW_LINES, 1);
@@ -242,26 +242,23 @@ static int next(const choices *c)
                                                : open_task(&x, c, &view, &err);
     if (st == MCP_OK) st = mcp_learner_prepare(x.learner, &info, &err);
     view_clear(&view);
-    if (st == MCP_OK && info.forecast_limit > c->risk)
+    if (st == MCP_OK && info->forecast_limit > c->risk)
         st = mcp_fail(&err, MCP_ERR_PLANT,
                       "the policy of trial %d was not written: its forecast chance of reaching a limit is "
                       "%.0f %%, above the "
                       "allowed %.0f %%; add limits to the cost, or allow more risk",
-                      info.number, 100 * info.forecast_limit, 100 * c->risk);
+                      info->number, 100 * info->forecast_limit, 100 * c->risk);
     if (st == MCP_OK) {
         if (c->out) snprintf(folder, sizeof folder, "%s", c->out);
         else
-            snprintf(folder, sizeof folder, "%s/next/%s-%02d", x.folder, info.explored ? "explore" : "trial",
-                     info.number);
+            snprintf(folder, sizeof folder, "%s/next/%s-%02d", x.folder, info->explored ? "explore" : "trial",
+                     info->number);
         st = write_files(x.learner, &x, c, folder, &err);
     }
     if (x.learner) {
         mcp_error note = {MCP_OK, ""};
-        if (mcp_learner_close(x.learner,
-                              st == MCP_OK            ? "waiting"
-                              : st == MCP_ERR_STOPPED ? "stopped"
-                                                      : "failed",
-                              &note) != MCP_OK &&
+        if (mcp_learner_close(x.learner, st == MCP_OK ? MCP_RUN_IS_WAITING : mcp_run_state_after(st), &note) !=
+                MCP_OK &&
             st == MCP_OK) {
             st = note.status;
             err = note;

@@ -71,7 +71,7 @@ int main(int argc, char **argv)
     mcp_learner        *learner = NULL;
     mcp_learn_settings  settings;
     mcp_error           err = {MCP_OK, ""};
-    mcp_learn_info      info;
+    const mcp_learn_info *info;
     mcp_status          st = mcp_task_parse(&task, "own-pendulum.yaml", task_text, NULL, 0, &err);
 
     mcp_learn_settings_default(&settings);
@@ -81,10 +81,10 @@ int main(int argc, char **argv)
     if (st == MCP_OK) st = mcp_learner_create(&learner, task, &settings, &err);
     while (st == MCP_OK && mcp_learner_trials(learner) < trials) {
         st = mcp_learner_trial(learner, &info, &err);
-        if (st == MCP_OK && info.explored) printf("exploration %d: %d samples\n", info.number, info.samples);
-        if (st == MCP_OK && !info.explored)
-            printf("trial %d: cost %.2f (forecast %.2f)%s\n", info.number, info.cost, info.forecast_cost,
-                   info.success ? ", success" : "");
+        if (st == MCP_OK && info->explored) printf("exploration %d: %d samples\n", info->number, info->samples);
+        if (st == MCP_OK && !info->explored)
+            printf("trial %d: cost %.2f (forecast %.2f)%s\n", info->number, info->cost, info->forecast_cost,
+                   info->success ? ", success" : "");
     }
     mcp_learner_free(learner);
     mcp_task_free(task);

@@ -9,6 +9,7 @@
 #include "mcpilco/machine.h"
 #include "mcpilco/plant.h"
 #include "mcpilco/registry.h"
+#include "mcpilco/run.h"
 #include "mcpilco/task.h"
 #include "mcpilco/version.h"
 

@@ -7,15 +7,14 @@
 #include "estimate/estimate.h"
 #include "math/pool.h"
 #include "mcpilco/gp.h"
-
-typedef enum { MCP_CONVERGED = 0, MCP_STEPS_MAX, MCP_KEPT_INCUMBENT, MCP_INTERRUPTED } mcp_outcome;
+#include "mcpilco/learn.h"
 
 typedef struct {
     int    step, steps_max;
     double cost, cost_std;       /* of this step's particles */
     double best;                 /* best cost on the fixed noise set, NaN before the first evaluation */
     double step_size, dropout, gradient_norm;
-    int    event;                /* 0 none, 1 rate lowered, 2 restart after NaN, 3 new candidate */
+    mcp_learn_event event;
     double seconds;
 } mcp_progress;
 typedef int mcp_progress_fn(void *context, const mcp_progress *p); /* non-zero: stop now */

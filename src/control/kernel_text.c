@@ -145,7 +145,7 @@ mcp_status mcp_kernel_texts(mcp_system *s, mcp_error *err)
         st = translate(s, t->gp[i].kernel.text ? &t->gp[i].kernel : &plain, &s->kernel_text[i], err);
     for (int i = 0; i < s->ngp && st == MCP_OK; i++) {
         mcp_error why = {MCP_OK, ""};
-        st = mcp_kernel_parse(&s->kernel[i], s->kernel_text[i], s->nf, t->features.n, &why);
+        st = mcp_kernel_parse_with(&s->kernel[i], t->registry, s->kernel_text[i], s->nf, t->features.n, &why);
         const mcp_expr *e = t->gp[i].kernel.text ? &t->gp[i].kernel : &plain;
         if (st != MCP_OK)
             st = mcp_fail(err, st == MCP_ERR_MEMORY ? st : MCP_ERR_TASK, "%s:%d:%d: %.300s",

@@ -14,7 +14,7 @@ int mcp_plant_is_simulated(const mcp_task *task)
     return task->plant.type == MCP_PLANT_ODE || task->plant.type == MCP_PLANT_MUJOCO;
 }
 
-void mcp_evaluation_free(mcp_evaluation *e)
+void mcp_evaluation_clear(mcp_evaluation *e)
 {
     mcp_free(e->cost);
     mcp_free(e->metric);
@@ -30,7 +30,7 @@ static mcp_status lists(mcp_evaluation *e, int runs, mcp_error *err)
     e->metric = mcp_calloc((size_t)runs, sizeof *e->metric);
     e->success = mcp_calloc((size_t)runs, sizeof *e->success);
     if (e->cost && e->metric && e->success) return MCP_OK;
-    mcp_evaluation_free(e);
+    mcp_evaluation_clear(e);
     return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d runs", runs);
 }
 
@@ -62,13 +62,11 @@ static mcp_status summarise(mcp_evaluation *e, mcp_error *err)
 /* On the plant. */
 
 typedef struct {
-    const mcp_system *system;
-    const double     *theta;
-    uint64_t          seed;
-    int               trial, workers;
-    mcp_evaluation   *out;
-    mcp_evaluate_fn  *tell;
-    void             *context;
+    const mcp_system            *system;
+    const double                *theta;
+    const mcp_evaluate_settings *q;
+    int                          workers;
+    mcp_evaluation              *out;
     atomic_int        done, limits, ended, stop;
     mcp_status       *status; /* per worker */
     mcp_error        *error;
@@ -85,7 +83,7 @@ static int tick(void *context, const mcp_trial *so_far)
 static mcp_status one_run(work *w, mcp_plant *p, mcp_run_item *it, int run, mcp_error *err)
 {
     mcp_score  score;
-    mcp_status st = mcp_plant_run(p, w->theta, w->seed, (uint32_t)w->trial, (uint32_t)run + 1, tick,
+    mcp_status st = mcp_plant_run(p, w->theta, w->q->seed, (uint32_t)w->q->trial, (uint32_t)run + 1, tick,
                                   (void *)(uintptr_t)w->system, it->trial, err);
     if (st != MCP_OK) return st;
     mcp_states_free(it->states);
@@ -112,12 +110,15 @@ static void share(void *context, int k, int worker)
     mcp_run_item it = {0};
     mcp_error   *err = &w->error[k];
     mcp_status   st;
-    if ((st = mcp_plant_open(&p, w->system, err)) != MCP_OK) goto done;
+    st = w->q->plant ? mcp_plant_from_ops(&p, w->system, w->q->plant, w->q->plant_context, err)
+                     : mcp_plant_open(&p, w->system, err);
+    if (st != MCP_OK) goto done;
     if ((st = mcp_trial_create(&it.trial, w->system->task, err)) != MCP_OK) goto done;
     for (int run = k; run < w->out->runs && !w->stop; run += w->workers) {
         if ((st = one_run(w, p, &it, run, err)) != MCP_OK) goto done;
         int done = atomic_fetch_add(&w->done, 1) + 1;
-        if (worker == 0 && w->tell && w->tell(w->context, done, w->out->runs)) w->stop = 1;
+        if (worker == 0 && w->q->progress && w->q->progress(w->q->progress_context, done, w->out->runs))
+            w->stop = 1;
     }
     if (w->stop)
         st = mcp_fail(err, MCP_ERR_STOPPED, "stopped after %d of %d runs", (int)w->done, w->out->runs);
@@ -128,19 +129,11 @@ done:
     mcp_states_free(it.states);
 }
 
-mcp_status mcp_evaluate_plant(mcp_evaluation *out, const mcp_system *s, const double *theta, int runs,
-                              uint64_t seed, int trial, mcp_pool *pool, mcp_evaluate_fn *tell, void *context,
-                              mcp_error *err)
+mcp_status mcp_evaluate_plant(mcp_evaluation *out, const mcp_system *s, const double *theta,
+                              const mcp_evaluate_settings *q, mcp_pool *pool, mcp_error *err)
 {
-    int        workers = mcp_plant_is_simulated(s->task) ? mcp_pool_threads(pool) : 1;
-    work w = {.system = s,
-              .theta = theta,
-              .seed = seed,
-              .trial = trial,
-              .workers = workers,
-              .out = out,
-              .tell = tell,
-              .context = context};
+    int  runs = q->runs, workers = mcp_plant_is_simulated(s->task) && !q->plant ? mcp_pool_threads(pool) : 1;
+    work w = {.system = s, .theta = theta, .q = q, .workers = workers, .out = out};
     mcp_status st = lists(out, runs, err);
     if (st != MCP_OK) return st;
     w.status = mcp_calloc((size_t)workers, sizeof *w.status);
@@ -152,7 +145,7 @@ mcp_status mcp_evaluate_plant(mcp_evaluation *out, const mcp_system *s, const do
     out->limits = w.limits;
     out->ended = w.ended;
     if (st == MCP_OK) st = summarise(out, err);
-    if (st != MCP_OK) mcp_evaluation_free(out);
+    if (st != MCP_OK) mcp_evaluation_clear(out);
     mcp_free(w.status);
     mcp_free(w.error);
     return st;
@@ -160,28 +153,29 @@ mcp_status mcp_evaluate_plant(mcp_evaluation *out, const mcp_system *s, const do
 
 /* On the model. */
 
-mcp_status mcp_evaluate_model(mcp_evaluation *out, const mcp_system *s, const mcp_fit *fit,
-                              const double *theta, int true_state, int runs, uint64_t seed, int trial,
-                              mcp_pool *pool, mcp_error *err)
+mcp_status mcp_evaluate_model(mcp_evaluation *out, const mcp_fit *fit, const double *theta, int true_state,
+                              const mcp_evaluate_settings *q, mcp_pool *pool, mcp_error *err)
 {
+    const mcp_system     *s = fit->system;
+    int                   runs = q->runs;
     mcp_particles        *p = NULL;
-    mcp_particle_settings q = {.count = runs,
-                               .true_state = true_state,
-                               .seed = seed,
-                               .trial = (uint32_t)trial,
-                               .set = 1};
+    mcp_particle_settings particles = {.count = runs,
+                                       .true_state = true_state,
+                                       .seed = q->seed,
+                                       .trial = (uint32_t)q->trial,
+                                       .set = 1};
     mcp_status            st = lists(out, runs, err);
     if (st != MCP_OK) return st;
     int *limit = mcp_calloc((size_t)runs, sizeof *limit);
     if (!limit) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d runs", runs);
-    else if ((st = mcp_particles_run(&p, s, fit->gp, theta, &q, pool, err)) == MCP_OK)
+    else if ((st = mcp_particles_run(&p, s, fit->gp, theta, &particles, pool, err)) == MCP_OK)
         st = mcp_particles_score(p, s, out->success, limit, out->metric, err);
     if (st == MCP_OK) {
         memcpy(out->cost, p->cost, (size_t)runs * sizeof *out->cost);
         for (int i = 0; i < runs; i++) out->limits += limit[i] != 0;
         st = summarise(out, err);
     }
-    if (st != MCP_OK) mcp_evaluation_free(out);
+    if (st != MCP_OK) mcp_evaluation_clear(out);
     mcp_particles_free(p);
     mcp_free(limit);
     return st;

@@ -23,6 +23,6 @@ typedef struct {
  * forecast is in the folder): a policy that nobody ran cannot have been recorded. Nothing is stored unless
  * the data are good. */
 mcp_status mcp_learner_add(mcp_learner *l, const char *path, const mcp_add_settings *s, mcp_add_info *what,
-                           mcp_learn_info *info, mcp_error *err);
+                           const mcp_learn_info **info, mcp_error *err);
 
 #endif

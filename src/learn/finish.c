@@ -43,8 +43,12 @@ mcp_status mcp_finish_make(mcp_finish *f, const mcp_run *r, mcp_pool *pool, mcp_
     int            trials = mcp_run_trials(r), trial = mcp_recommended(r);
     memset(f, 0, sizeof *f);
     if (!trial) return MCP_OK;
-    st = mcp_evaluate_plant(&e, r->system, mcp_run_trial(r, trial)->theta, MCP_FINISH_RUNS, r->seed, trial,
-                            pool, tell, context, err);
+    const mcp_evaluate_settings q = {.trial = trial,
+                                     .runs = MCP_FINISH_RUNS,
+                                     .seed = r->seed,
+                                     .progress = tell,
+                                     .progress_context = context};
+    st = mcp_evaluate_plant(&e, r->system, mcp_run_trial(r, trial)->theta, &q, pool, err);
     if (st != MCP_OK) return st;
     *f = (mcp_finish){.known = 1,
                       .trial = trial,
@@ -59,7 +63,7 @@ mcp_status mcp_finish_make(mcp_finish *f, const mcp_run *r, mcp_pool *pool, mcp_
                       .cost_p05 = e.cost_p05,
                       .cost_median = e.cost_median,
                       .cost_p95 = e.cost_p95};
-    mcp_evaluation_free(&e);
+    mcp_evaluation_clear(&e);
     return r->folder ? store(f, r, err) : MCP_OK;
 }
 

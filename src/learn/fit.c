@@ -238,6 +238,41 @@ mcp_status mcp_fit_create(mcp_fit **out, const mcp_system *s, int trials, mcp_tr
     return st;
 }
 
+static size_t hyper_count(const mcp_system *s, int g)
+{
+    return (size_t)mcp_kernel_params(s->kernel[g]) + 1;
+}
+
+mcp_status mcp_fit_hyper(double **out, const mcp_fit *f, mcp_error *err)
+{
+    const mcp_system *s = f->system;
+    size_t            n = 0, at = 0;
+    for (int g = 0; g < s->ngp; g++) n += 2 * hyper_count(s, g);
+    double *all = mcp_calloc(n + 1, sizeof *all);
+    if (!all) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the model's hyper-parameters");
+    for (int i = 0; i < 2 * s->ngp; i++) {
+        int           g = i % s->ngp;
+        const mcp_gp *gp = i < s->ngp ? f->gp[g] : f->first[g];
+        if (gp) memcpy(all + at, mcp_gp_hyper(gp), hyper_count(s, g) * sizeof *all);
+        at += hyper_count(s, g);
+    }
+    mcp_free(*out);
+    *out = all;
+    return MCP_OK;
+}
+
+mcp_status mcp_fit_hyper_split(const double *all, const mcp_system *s, double **hyper, mcp_error *err)
+{
+    for (int i = 0; i < 2 * s->ngp; i++) {
+        size_t n = hyper_count(s, i % s->ngp);
+        if (!(hyper[i] = mcp_calloc(n, sizeof *all)))
+            return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the model's hyper-parameters");
+        memcpy(hyper[i], all, n * sizeof *all);
+        all += n;
+    }
+    return MCP_OK;
+}
+
 void mcp_fit_free(mcp_fit *f)
 {
     if (!f) return;

@@ -23,6 +23,10 @@ mcp_status mcp_fit_create(mcp_fit **out, const mcp_system *s, int trials, mcp_tr
                           mcp_states *const *states, double *const *hyper, uint64_t seed, uint32_t number,
                           mcp_pool *pool, mcp_error *err);
 void       mcp_fit_free(mcp_fit *f);
+/* All hyper-parameters in one piece: those of GP 0, 1, .., then of the first models where there are any (else
+ * zeros). split gives each its own again, [2 ngp], each mcp_free, as mcp_fit_create takes them. */
+mcp_status mcp_fit_hyper(double **out, const mcp_fit *f, mcp_error *err);
+mcp_status mcp_fit_hyper_split(const double *all, const mcp_system *s, double **hyper, mcp_error *err);
 /* Pairs of other trials, with velocities as this fit refines them. */
 mcp_status mcp_fit_pairs(mcp_pairs **out, const mcp_fit *f, int trials, mcp_trial *const *trial,
                          mcp_states *const *states, mcp_error *err);

@@ -35,7 +35,7 @@ static int tell(mcp_learner *l, mcp_phase phase, int trial, const mcp_progress *
 {
     if (phase != l->phase || step == 0) l->phase_began = now();
     l->phase = phase;
-    if (!l->settings.progress) return 0;
+    if (!l->settings.progress) return l->stopped;
     mcp_learn_progress q = {
         .phase = phase,
         .trial = trial,
@@ -58,7 +58,7 @@ static int tell(mcp_learner *l, mcp_phase phase, int trial, const mcp_progress *
         q.dropout = p->dropout;
         q.gradient_norm = p->gradient_norm;
     }
-    l->stopped |= l->settings.progress(l->settings.progress_context, &q) != 0;
+    if (l->settings.progress(l->settings.progress_context, &q)) mcp_learner_stop(l);
     return l->stopped;
 }
 
@@ -110,6 +110,7 @@ static mcp_status model(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     if (st != MCP_OK) return st;
     it->info.model_s = now() - began;
     it->info.data = l->fit->pairs->n;
+    if ((st = mcp_fit_hyper(&it->hyper, l->fit, err)) != MCP_OK) return st;
     return mcp_store_model(l->run, it, l->fit, err);
 }
 
@@ -183,7 +184,7 @@ static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     st = l->stopped ? stopped(err) : r->algorithm->improve(&in, it->theta, &info, err);
     if (st == MCP_OK && (l->stopped || info.outcome == MCP_INTERRUPTED)) st = stopped(err);
     if (st == MCP_OK) {
-        it->info.outcome = (int)info.outcome;
+        it->info.outcome = info.outcome;
         it->info.steps = info.steps;
         it->info.restarts = info.restarts;
         it->info.cost_first = info.cost_first;
@@ -243,11 +244,11 @@ static mcp_status execute(mcp_learner *l, mcp_run_item *it, mcp_error *err)
                         it->info.number, 100 * it->info.forecast_limit, 100 * l->settings.risk);
     if (l->stopped) return stopped(err);
     if ((st = mcp_lock_check(l->lock, err)) != MCP_OK) return st; /* nothing moves for it */
-    const mcp_plant_ops *own = l->settings.plant;
+    const mcp_plant_ops *own = l->settings.plant ? &l->plant_ops : NULL;
     if (!l->plant && own &&
         (st = mcp_plant_from_ops(&l->plant, r->system, own, l->settings.plant_context, err)) != MCP_OK)
         return st;
-    r->system->watch = &l->settings.watch;
+    r->system->watch = &l->watch;
     if (!l->plant && (st = mcp_plant_open(&l->plant, r->system, err)) != MCP_OK) return st;
     if ((st = mcp_trial_create(&it->trial, r->task, err)) != MCP_OK) return st;
     st = mcp_plant_run(l->plant, it->theta, r->seed, (uint32_t)r->items, 0, tick, l, it->trial, err);
@@ -304,16 +305,31 @@ static mcp_status begin(mcp_learner *l, mcp_error *err)
     return l->next->theta ? mcp_load_forecast(r, l->next, err) : MCP_OK;
 }
 
+/* Who stopped has been told so: the next call goes on. */
+static mcp_status report(mcp_learner *l, mcp_status st)
+{
+    if (st == MCP_ERR_STOPPED) l->stopped = 0;
+    return st;
+}
+
 /* Drops the trial that was being made. */
 static mcp_status give_up(mcp_learner *l, mcp_status st)
 {
     mcp_run_item_free(l->next);
     l->next = NULL;
-    return st;
+    return report(l, st);
 }
 
-mcp_status mcp_learner_prepare(mcp_learner *l, mcp_learn_info *info, mcp_error *err)
+/* The caller's view of the trial that is being made, which may be dropped. */
+static void show(mcp_learner *l, const mcp_run_item *it, const mcp_learn_info **info)
 {
+    l->info = it->info;
+    if (info) *info = &l->info;
+}
+
+mcp_status mcp_learner_prepare(mcp_learner *l, const mcp_learn_info **info, mcp_error *err)
+{
+    if (info) *info = NULL;
     mcp_status st = begin(l, err);
     if (st != MCP_OK) return give_up(l, st);
     mcp_run_item *it = l->next;
@@ -322,28 +338,28 @@ mcp_status mcp_learner_prepare(mcp_learner *l, mcp_learn_info *info, mcp_error *
         if (!it->theta && (st = optimise(l, it, err)) != MCP_OK) return give_up(l, st);
         if ((st = forecast(l, it, err)) != MCP_OK) return give_up(l, st);
     }
-    if (info) *info = it->info;
+    show(l, it, info);
     return MCP_OK;
 }
 
-mcp_status mcp_learner_accept(mcp_learner *l, mcp_learn_info *info, mcp_error *err)
+mcp_status mcp_learner_accept(mcp_learner *l, const mcp_learn_info **info, mcp_error *err)
 {
     mcp_run_item *it = l->next;
     mcp_status    st;
     if ((st = estimate(l, it, err)) != MCP_OK) return give_up(l, st);
     if ((st = mcp_learner_judge(l, it, err)) != MCP_OK) return give_up(l, st);
     if ((st = mcp_run_add(l->run, it, err)) != MCP_OK) return give_up(l, st);
-    if (info) *info = it->info;
+    show(l, it, info);
     l->next = NULL;
     return MCP_OK;
 }
 
-mcp_status mcp_learner_trial(mcp_learner *l, mcp_learn_info *info, mcp_error *err)
+mcp_status mcp_learner_trial(mcp_learner *l, const mcp_learn_info **info, mcp_error *err)
 {
     mcp_status st = mcp_learner_prepare(l, info, err);
     if (st != MCP_OK) return st;
     if ((st = execute(l, l->next, err)) != MCP_OK) {
-        if (info) *info = l->next->info;
+        show(l, l->next, info);
         return give_up(l, st);
     }
     return mcp_learner_accept(l, info, err);
@@ -365,5 +381,5 @@ mcp_status mcp_learner_recommend(mcp_learner *l, int *trial, mcp_error *err)
     }
     if (st == MCP_OK) *trial = m->number;
     mcp_recommendation_free(m);
-    return st;
+    return report(l, st);
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "math/arena.h"
+#include "math/sized.h"
 
 const char *mcp_phase_name(mcp_phase p)
 {
@@ -13,9 +14,10 @@ const char *mcp_phase_name(mcp_phase p)
     return p <= MCP_PHASE_TRIAL ? names[p] : "?";
 }
 
-void mcp_learn_settings_default(mcp_learn_settings *s)
+void mcp_learn_settings_init(mcp_learn_settings *s, size_t size)
 {
-    *s = (mcp_learn_settings){.seed = 1, .trials = 5, .particles_kept = 100, .risk = 1.0};
+    static const mcp_learn_settings usual = {.seed = 1, .trials = 5, .particles_kept = 100, .risk = 1.0};
+    mcp_sized_init(s, size, &usual, sizeof usual);
 }
 
 /* Whoever resumes must mean the same run: same task text, overrides, seed and algorithm. */
@@ -52,7 +54,7 @@ static mcp_status same_run(const mcp_run *r, const mcp_run *old, mcp_error *err)
 static mcp_status resume(mcp_learner *l, mcp_error *err)
 {
     mcp_run   *old = NULL, *r = l->run;
-    mcp_status st = mcp_run_open(&old, r->folder, NULL, err);
+    mcp_status st = mcp_run_open_with(&old, r->folder, r->task->registry, NULL, err);
     if (st == MCP_OK && (st = same_run(r, old, err)) == MCP_OK) st = mcp_run_load(r, err);
     if (st == MCP_OK) r->notes = json_incref(old->notes);
     mcp_run_free(old);
@@ -87,14 +89,40 @@ static mcp_status open_folder(mcp_learner *l, mcp_error *err)
     return mcp_run_note(r, "running", err);
 }
 
-mcp_status mcp_learner_create(mcp_learner **out, const mcp_task *task, const mcp_learn_settings *s,
+/* While a plant at the end of a wire is waited for: the caller is asked, and mcp_learner_stop counts. */
+static int asked_to_stop(void *context)
+{
+    mcp_learner     *l = context;
+    const mcp_watch *w = &l->settings.watch;
+    if (w->stop && w->stop(w->context)) mcp_learner_stop(l);
+    return l->stopped;
+}
+
+static void tell_moving(void *context, int fd, const char *line)
+{
+    const mcp_watch *w = &((mcp_learner *)context)->settings.watch;
+    w->moving(w->context, fd, line);
+}
+
+void mcp_learner_stop(mcp_learner *l)
+{
+    l->stopped = 1;
+}
+
+mcp_status mcp_learner_create(mcp_learner **out, const mcp_task *task, const mcp_learn_settings *given,
                               mcp_error *err)
 {
     mcp_status   st;
     mcp_learner *l = mcp_calloc(1, sizeof *l);
     *out = NULL;
     if (!l) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the learner");
-    l->settings = *s;
+    mcp_learn_settings *s = &l->settings;
+    mcp_learn_settings_default(s);
+    if ((st = mcp_sized_read(s, sizeof *s, given, "mcp_learn_settings", err)) != MCP_OK) goto failed;
+    if (s->plant) l->plant_ops = *s->plant;
+    l->watch.stop = asked_to_stop;
+    l->watch.moving = s->watch.moving ? tell_moving : NULL;
+    l->watch.context = l;
     if ((st = mcp_run_create(&l->run, task, s, err)) != MCP_OK) goto failed;
     if ((st = mcp_pool_create(&l->pool, s->threads, err)) != MCP_OK) goto failed;
     if (s->folder && (st = open_folder(l, err)) != MCP_OK) goto failed;
@@ -122,9 +150,9 @@ void mcp_learner_free(mcp_learner *l)
     mcp_free(l);
 }
 
-mcp_status mcp_learner_close(mcp_learner *l, const char *status, mcp_error *err)
+mcp_status mcp_learner_close(mcp_learner *l, mcp_run_state state, mcp_error *err)
 {
-    return mcp_run_note(l->run, status, err);
+    return mcp_run_note(l->run, mcp_run_state_name(state), err);
 }
 
 int mcp_learner_explored(const mcp_learner *l)
@@ -142,11 +170,14 @@ int mcp_learner_trials(const mcp_learner *l)
     return mcp_run_trials(l->run);
 }
 
-int mcp_learner_info(const mcp_learner *l, int i, mcp_learn_info *info)
+const mcp_learn_info *mcp_learner_info(const mcp_learner *l, int i)
 {
-    if (i < 0 || i >= l->run->items) return 0;
-    *info = l->run->item[i]->info;
-    return 1;
+    return mcp_run_info(l->run, i);
+}
+
+const mcp_run *mcp_learner_run(const mcp_learner *l)
+{
+    return l->run;
 }
 
 const double *mcp_learner_policy(const mcp_learner *l, int *count)

@@ -2,6 +2,8 @@
 #ifndef MCP_LEARNER_H
 #define MCP_LEARNER_H
 
+#include <stdatomic.h>
+
 #include "io/file.h"
 #include "learn/run_folder.h"
 #include "math/pool.h"
@@ -18,13 +20,16 @@ struct mcp_learner {
     mcp_states   **states;
     mcp_phase      phase;
     double         phase_began;
-    int            stopped;
+    mcp_learn_info info;    /* of the trial that the caller was last told of */
+    mcp_plant_ops  plant_ops; /* the caller's, where settings.plant is not NULL */
+    mcp_watch      watch;   /* the caller's, who is asked to stop by mcp_learner_stop as well */
+    atomic_int     stopped; /* asked to stop, and the caller not yet told that we did */
 };
 
 /* Takes l->next, whose trial is recorded and stored, into the run: estimates its states and judges it. What
  * mcp_learner_trial does after the plant; verbs that bring recorded data fill l->next->trial after
  * mcp_learner_prepare. */
-mcp_status mcp_learner_accept(mcp_learner *l, mcp_learn_info *info, mcp_error *err);
+mcp_status mcp_learner_accept(mcp_learner *l, const mcp_learn_info **info, mcp_error *err);
 /* What happened in a recorded trial: cost, success, and how much of it was inside the particles' bands. */
 mcp_status mcp_learner_judge(mcp_learner *l, mcp_run_item *it, mcp_error *err);
 

@@ -326,6 +326,24 @@ done:
     return st;
 }
 
+mcp_status mcp_recording_from_arrays(mcp_recording **out, const mcp_system *s, const mcp_recorded_trial *t,
+                                     mcp_error *err)
+{
+    mcp_recording *r;
+    size_t         n = (size_t)t->samples;
+    *out = NULL;
+    mcp_status st = create(&r, s, t->samples, err);
+    if (st != MCP_OK) return st;
+    r->rows = t->samples;
+    for (int k = 0; k < t->samples; k++) r->t[k] = k * s->ts;
+    memcpy(r->measured, t->measured, n * (size_t)s->ny * sizeof(double));
+    memcpy(r->input, t->input, n * (size_t)s->nu * sizeof(double));
+    for (size_t i = 0; i < n * (size_t)s->nu; i++) r->applied[i] = t->applied ? t->applied[i] : NAN;
+    for (size_t i = 0; i < n * (size_t)s->nx; i++) r->truth[i] = t->truth ? t->truth[i] : NAN;
+    *out = r;
+    return MCP_OK;
+}
+
 /* playing back */
 
 typedef struct {

@@ -9,6 +9,7 @@
 #define MCP_RECORDING_H
 
 #include "control/system.h"
+#include "mcpilco/learn.h"
 #include "plant/plant_handle.h"
 
 typedef struct {
@@ -34,6 +35,9 @@ typedef struct {
 
 mcp_status mcp_recording_read(mcp_recording **out, const mcp_system *s, const char *path,
                               const mcp_add_settings *q, mcp_error *err);
+/* The same from memory; the numbers are copied. */
+mcp_status mcp_recording_from_arrays(mcp_recording **out, const mcp_system *s, const mcp_recorded_trial *t,
+                                     mcp_error *err);
 void       mcp_recording_free(mcp_recording *r);
 
 /* Plays it to the controller as if it were a plant: *out gets what was observed, and the limits are watched.

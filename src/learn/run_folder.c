@@ -65,6 +65,7 @@ void mcp_run_item_free(mcp_run_item *it)
     mcp_states_free(it->states);
     mcp_forecast_free(it->forecast);
     mcp_free(it->theta);
+    mcp_free(it->hyper);
     mcp_free(it->folder);
     mcp_free(it);
 }
@@ -115,7 +116,10 @@ mcp_status mcp_run_model(mcp_fit **out, const mcp_run *r, int number, mcp_pool *
     if (st == MCP_OK && (number < 1 || n > r->items))
         st = mcp_fail(err, MCP_ERR_ARG, "%s: there is no model of trial %d; the run has %d policy trials",
                       r->folder ? r->folder : "run", number, mcp_run_trials(r));
-    if (st == MCP_OK) st = mcp_load_hyper(r, number, hyper, err);
+    const mcp_run_item *it = mcp_run_trial(r, number);
+    if (st == MCP_OK)
+        st = it && it->hyper ? mcp_fit_hyper_split(it->hyper, r->system, hyper, err)
+                             : mcp_load_hyper(r, number, hyper, err);
     for (int i = 0; st == MCP_OK && i < n; i++) {
         trial[i] = r->item[i]->trial;
         states[i] = r->item[i]->states;
@@ -303,20 +307,28 @@ mcp_status mcp_run_load(mcp_run *r, mcp_error *err)
     return MCP_OK;
 }
 
-static mcp_status open_task(mcp_task **out, const char *folder, json_t *notes, const char **override,
-                            int count, mcp_error *err)
+static mcp_status open_task(mcp_task **out, const char *folder, json_t *notes, mcp_task_source *s,
+                            mcp_error *err)
 {
     char *path = mcp_sprintf("%s/task.yaml", folder), *text = NULL;
     const char *name = mcp_json_get_text(notes, "task_file", NULL);
     mcp_status st = path ? mcp_file_read(path, &text, NULL, err)
                          : mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory", folder);
-    if (st == MCP_OK) st = mcp_task_parse(out, name && *name ? name : path, text, override, count, err);
+    s->file = name && *name ? name : path;
+    s->text = text;
+    if (st == MCP_OK) st = mcp_task_read(out, s, err);
     mcp_free(text);
     mcp_free(path);
     return st;
 }
 
 mcp_status mcp_run_open(mcp_run **out, const char *folder, mcp_error *trouble, mcp_error *err)
+{
+    return mcp_run_open_with(out, folder, NULL, trouble, err);
+}
+
+mcp_status mcp_run_open_with(mcp_run **out, const char *folder, const mcp_registry *registry,
+                             mcp_error *trouble, mcp_error *err)
 {
     json_t     *notes = NULL;
     mcp_task   *task = NULL;
@@ -338,7 +350,12 @@ mcp_status mcp_run_open(mcp_run **out, const char *folder, mcp_error *trouble, m
     for (size_t i = 0; i < json_array_size(list) && count < MCP_MAX_LIST; i++)
         if (json_is_string(json_array_get(list, i)))
             override[count++] = json_string_value(json_array_get(list, i));
-    if ((st = open_task(&task, folder, notes, override, count, err)) != MCP_OK) goto done;
+    mcp_task_source source;
+    mcp_task_source_default(&source);
+    source.overrides = override;
+    source.override_count = count;
+    source.registry = registry;
+    if ((st = open_task(&task, folder, notes, &source, err)) != MCP_OK) goto done;
 
     mcp_learn_settings s;
     mcp_learn_settings_default(&s);

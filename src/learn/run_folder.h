@@ -16,6 +16,7 @@
 #include "learn/fit.h"
 #include "learn/forecast.h"
 #include "mcpilco/learn.h"
+#include "mcpilco/run.h"
 #include "plant/plant_handle.h"
 
 typedef struct {
@@ -24,12 +25,13 @@ typedef struct {
     mcp_trial     *trial;
     mcp_states    *states;
     double        *theta;    /* policy; NULL: exploration */
+    double        *hyper;    /* of the model it was learned with, see mcp_fit_hyper; NULL: in model.json */
     mcp_forecast  *forecast; /* NULL: exploration, or not made yet */
     mcp_learn_info info;
     mcp_diagnosis  diagnosis; /* see diagnosis.h */
 } mcp_run_item;
 
-typedef struct {
+struct mcp_run {
     char                *folder;   /* NULL: kept in memory only */
     const mcp_lock      *lock;     /* the learner's hold on the folder, borrowed; NULL: who only looks */
     mcp_task            *own_task; /* of mcp_run_open; NULL: the caller's */
@@ -46,16 +48,14 @@ typedef struct {
     int                  items, explored; /* done: exploration first */
     mcp_run_item       **item;
     mcp_error            missing;  /* of mcp_run_open: a forecast that is not there */
-} mcp_run;
+};
 
-/* For those who look at a run: reads task and all finished trials. A damaged trial and what follows it is
- * left out, with the sentence in `trouble` (may be NULL). */
-mcp_status mcp_run_open(mcp_run **out, const char *folder, mcp_error *trouble, mcp_error *err);
 /* For the learner: a run of this task, empty; then load reads what a folder has. algorithm NULL: the task's.
  */
 mcp_status mcp_run_create(mcp_run **out, const mcp_task *task, const mcp_learn_settings *s, mcp_error *err);
 mcp_status mcp_run_load(mcp_run *r, mcp_error *err);
-void       mcp_run_free(mcp_run *r);
+/* How a run stands that ended so. */
+mcp_run_state mcp_run_state_after(mcp_status st);
 /* run.json and, when it is not there yet, task.yaml. */
 mcp_status mcp_run_note(mcp_run *r, const char *status, mcp_error *err);
 /* An empty item of that number, its folder made; add appends it to the run, which owns it then. */
@@ -63,7 +63,6 @@ mcp_status mcp_run_item_create(mcp_run_item **out, const mcp_run *r, int explore
                                mcp_error *err);
 void       mcp_run_item_free(mcp_run_item *it);
 mcp_status mcp_run_add(mcp_run *r, mcp_run_item *it, mcp_error *err);
-int        mcp_run_trials(const mcp_run *r);                   /* policy trials done */
 mcp_run_item *mcp_run_trial(const mcp_run *r, int number);     /* policy trial; NULL = none */
 /* The GPs that policy trial `number` was learned with, from its model.json and the data before it. */
 mcp_status mcp_run_model(mcp_fit **out, const mcp_run *r, int number, mcp_pool *pool, mcp_error *err);

@@ -62,14 +62,14 @@ static mcp_status evaluate(const mcp_study *s, const mcp_run *r, teller *t, json
         int                 last = k == n, runs = last ? s->final : s->evaluate;
         mcp_evaluation      plant = {0}, model = {0};
         mcp_fit            *fit = NULL;
+        const mcp_evaluate_settings q = {
+            .trial = k, .runs = runs, .seed = r->seed, .progress = evaluate_tick, .progress_context = t};
         if (!it) return mcp_fail(err, MCP_ERR_IO, "%s: trial %d is missing", r->folder, k);
         if (runs)
-            st = mcp_evaluate_plant(&plant, r->system, it->theta, runs, r->seed, k, NULL, evaluate_tick, t,
-                                    err);
+            st = mcp_evaluate_plant(&plant, r->system, it->theta, &q, NULL, err);
         if (st == MCP_OK && last && runs) st = mcp_run_model(&fit, r, k, NULL, err);
         if (st == MCP_OK && last && runs)
-            st = mcp_evaluate_model(&model, r->system, fit, it->theta, r->algorithm->true_state, runs,
-                                    r->seed, k, NULL, err);
+            st = mcp_evaluate_model(&model, fit, it->theta, r->algorithm->true_state, &q, NULL, err);
         if (st == MCP_OK)
             json_array_append_new(list,
                                   json_pack("{s:i,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:i,s:i}", "trial", k, "runs",
@@ -79,8 +79,8 @@ static mcp_status evaluate(const mcp_study *s, const mcp_run *r, teller *t, json
                                             "metric_mean", mcp_json_number(plant.metric_mean), "metric_max",
                                             mcp_json_number(plant.metric_max), "model_runs", model.runs,
                                             "model_success", model.successes));
-        mcp_evaluation_free(&plant);
-        mcp_evaluation_free(&model);
+        mcp_evaluation_clear(&plant);
+        mcp_evaluation_clear(&model);
         mcp_fit_free(fit);
     }
     return st;
@@ -121,10 +121,14 @@ static mcp_status found_robust(const mcp_study *s, const mcp_learner *l, teller 
     mcp_evaluation      plant = {0};
     *yes = 0;
     if (!s->until_robust || !it || !it->info.success) return MCP_OK;
-    mcp_status st = mcp_evaluate_plant(&plant, r->system, it->theta, s->evaluate, r->seed, it->info.number,
-                                       NULL, evaluate_tick, t, err);
+    const mcp_evaluate_settings q = {.trial = it->info.number,
+                                     .runs = s->evaluate,
+                                     .seed = r->seed,
+                                     .progress = evaluate_tick,
+                                     .progress_context = t};
+    mcp_status st = mcp_evaluate_plant(&plant, r->system, it->theta, &q, NULL, err);
     if (st == MCP_OK) *yes = mcp_study_is_robust(s, 1, plant.runs, plant.successes, plant.limits);
-    mcp_evaluation_free(&plant);
+    mcp_evaluation_clear(&plant);
     return st;
 }
 
@@ -135,7 +139,6 @@ static mcp_status learn(const mcp_study *s, int variant, int seed, const char *f
     mcp_task          *task = NULL;
     mcp_learner       *l = NULL;
     mcp_learn_settings q;
-    mcp_learn_info     info;
     mcp_status         st = mcp_task_load(&task, v->task, v->set, v->sets, err);
     if (st != MCP_OK) return st;
     mcp_learn_settings_default(&q);
@@ -152,10 +155,10 @@ static mcp_status learn(const mcp_study *s, int variant, int seed, const char *f
     st                 = mcp_learner_create(&l, task, &q, err);
     for (int found = 0; st == MCP_OK && mcp_learner_trials(l) < s->trials;) {
         if ((st = found_robust(s, l, t, &found, err)) != MCP_OK || found) break;
-        st = mcp_learner_trial(l, &info, err);
+        st = mcp_learner_trial(l, NULL, err);
     }
     if (l)
-        mcp_learner_close(l, st == MCP_OK ? "finished" : st == MCP_ERR_STOPPED ? "stopped" : "failed", NULL);
+        mcp_learner_close(l, mcp_run_state_after(st), NULL);
     mcp_learner_free(l);
     mcp_task_free(task);
     return st;

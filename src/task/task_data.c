@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "math/arena.h"
+#include "math/sized.h"
+#include "model/kernel.h"
 #include "task/keys.h"
 
 #define AT(field) offsetof(mcp_task, field)
@@ -150,8 +152,19 @@ static mcp_status read_tree(mcp_task *t, size_t length, const char *const *overr
     return st;
 }
 
-static mcp_status parse_bytes(mcp_task **out, const char *name, const char *text, size_t length,
-                              const char *const *overrides, int count, mcp_error *err)
+/* The registry's kernels become the task's own; a small flat struct. */
+static mcp_status keep_registry(mcp_task *t, const mcp_registry *registry, mcp_error *err)
+{
+    if (!registry) return MCP_OK;
+    mcp_registry *copy = mcp_task_memory_get(t->bag, 1, sizeof *copy);
+    if (!copy) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory while reading the task");
+    *copy       = *registry;
+    t->registry = copy;
+    return MCP_OK;
+}
+
+static mcp_status parse_bytes(mcp_task **out, const mcp_task_source *s, const char *text, size_t length,
+                              mcp_error *err)
 {
     *out        = NULL;
     mcp_task_memory  *b = mcp_task_memory_create();
@@ -162,12 +175,13 @@ static mcp_status parse_bytes(mcp_task **out, const char *name, const char *text
     }
     mcp_status st = MCP_ERR_MEMORY;
     t->bag        = b;
-    t->file       = mcp_task_memory_text(b, name, strlen(name));
+    t->file       = mcp_task_memory_text(b, s->file, strlen(s->file));
     t->source     = mcp_task_memory_text(b, text, length);
     if (!t->file || !t->source)
         mcp_fail(err, st, "out of memory while reading the task");
     else
-        st = read_tree(t, length, overrides, count, err);
+        st = keep_registry(t, s->registry, err);
+    if (st == MCP_OK) st = read_tree(t, length, s->overrides, s->override_count, err);
     if (st == MCP_OK)
         *out = t;
     else
@@ -175,34 +189,53 @@ static mcp_status parse_bytes(mcp_task **out, const char *name, const char *text
     return st;
 }
 
-mcp_status mcp_task_parse(mcp_task **out, const char *name, const char *text, const char *const *overrides,
-                          int count, mcp_error *err)
+static mcp_status read_file(mcp_task **out, const mcp_task_source *s, mcp_error *err)
 {
-    return parse_bytes(out, name, text, strlen(text), overrides, count, err);
-}
-
-mcp_status mcp_task_load(mcp_task **out, const char *file, const char *const *overrides, int count,
-                         mcp_error *err)
-{
-    *out    = NULL;
-    FILE *f = fopen(file, "rb");
-    if (!f) return mcp_fail(err, MCP_ERR_IO, "%s: cannot be opened (%s)", file, strerror(errno));
+    FILE *f = fopen(s->file, "rb");
+    if (!f) return mcp_fail(err, MCP_ERR_IO, "%s: cannot be opened (%s)", s->file, strerror(errno));
     char *text = mcp_calloc(MCP_YAML_FILE + 1, 1);
     if (!text) {
         fclose(f);
-        return mcp_fail(err, MCP_ERR_MEMORY, "out of memory while reading %s", file);
+        return mcp_fail(err, MCP_ERR_MEMORY, "out of memory while reading %s", s->file);
     }
     size_t     length = fread(text, 1, MCP_YAML_FILE + 1, f);
     int        broken = ferror(f);
     mcp_status st;
     fclose(f);
     if (broken)
-        st = mcp_fail(err, MCP_ERR_IO, "%s: cannot be read", file);
+        st = mcp_fail(err, MCP_ERR_IO, "%s: cannot be read", s->file);
     else if (length > MCP_YAML_FILE)
-        st = mcp_fail(err, MCP_ERR_TASK, "%s: found more than %d bytes, expected a task file", file,
+        st = mcp_fail(err, MCP_ERR_TASK, "%s: found more than %d bytes, expected a task file", s->file,
                       MCP_YAML_FILE);
     else
-        st = parse_bytes(out, file, text, length, overrides, count, err);
+        st = parse_bytes(out, s, text, length, err);
     mcp_free(text);
     return st;
+}
+
+mcp_status mcp_task_read(mcp_task **out, const mcp_task_source *given, mcp_error *err)
+{
+    mcp_task_source s;
+    *out = NULL;
+    mcp_task_source_default(&s);
+    mcp_status st = mcp_sized_read(&s, sizeof s, given, "mcp_task_source", err);
+    if (st != MCP_OK) return st;
+    if (!s.file && !s.text)
+        return mcp_fail(err, MCP_ERR_ARG, "a task: neither a file nor a text to read it from; give one");
+    if (!s.file) s.file = "task";
+    return s.text ? parse_bytes(out, &s, s.text, strlen(s.text), err) : read_file(out, &s, err);
+}
+
+mcp_status mcp_task_parse(mcp_task **out, const char *name, const char *text, const char *const *overrides,
+                          int count, mcp_error *err)
+{
+    mcp_task_source s = {sizeof s, name, text, overrides, count, NULL};
+    return mcp_task_read(out, &s, err);
+}
+
+mcp_status mcp_task_load(mcp_task **out, const char *file, const char *const *overrides, int count,
+                         mcp_error *err)
+{
+    mcp_task_source s = {sizeof s, file, NULL, overrides, count, NULL};
+    return mcp_task_read(out, &s, err);
 }

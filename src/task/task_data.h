@@ -237,11 +237,11 @@ struct mcp_task {
     int                   draws;
     uint64_t              seed;
     char                 *algorithm;
+    const mcp_registry   *registry; /* a copy; NULL: none */
     struct mcp_task_memory       *bag;  /* the loader's: all memory above, freed at once */
     struct mcp_yaml      *tree; /* the loader's: every value with its defaults, for the dump */
 };
 
-int mcp_task_steps(const mcp_task *t);                        /* round(trial * rate): T */
 int mcp_task_find_state(const mcp_task *t, const char *name); /* -1 = none */
 int mcp_task_find_input(const mcp_task *t, const char *name); /* -1 = none */
 

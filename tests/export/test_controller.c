@@ -16,7 +16,6 @@ static int learn_once(void)
     mcp_task          *task;
     mcp_learner       *l = NULL;
     mcp_learn_settings s;
-    mcp_learn_info     info;
     mcp_error          err;
     if (system("rm -rf controller-run")) return 0;
     if (mcp_task_load(&task, TEST_SOURCE_DIR "/tasks/pendulum.yaml", set, 4, &err) != MCP_OK) return 0;
@@ -27,8 +26,8 @@ static int learn_once(void)
     s.overrides = set;
     s.override_count = 4;
     mcp_status st = mcp_learner_create(&l, task, &s, &err);
-    while (st == MCP_OK && mcp_learner_trials(l) < 1) st = mcp_learner_trial(l, &info, &err);
-    if (l) mcp_learner_close(l, "finished", NULL);
+    while (st == MCP_OK && mcp_learner_trials(l) < 1) st = mcp_learner_trial(l, NULL, &err);
+    if (l) mcp_learner_close(l, MCP_RUN_IS_FINISHED, NULL);
     mcp_learner_free(l);
     mcp_task_free(task);
     if (st != MCP_OK) printf("%s\n", err.text);

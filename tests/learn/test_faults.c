@@ -145,10 +145,10 @@ static void learn(story *s, pendulum plant, const char *const *set, mcp_cause un
         mcp_learner_create(&l, task, &q, &s->err) != MCP_OK)
         FAIL_("%s", s->err.text);
     while (l && s->trials < TRIALS) {
-        mcp_learn_info info;
+        const mcp_learn_info *info;
         if (mcp_learner_trial(l, &info, &s->err) != MCP_OK) break;
-        if (info.explored) continue;
-        const mcp_diagnosis *d = &mcp_run_trial(l->run, info.number)->diagnosis;
+        if (info->explored) continue;
+        const mcp_diagnosis *d = &mcp_run_trial(l->run, info->number)->diagnosis;
         s->of[s->trials++] = *d;
         check_never_right(d);
         printf("  trial %d: %s\n", s->trials, d->text);
