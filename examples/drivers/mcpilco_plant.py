@@ -47,7 +47,7 @@ class Session:
                 self.watchdog = float(w[9:])
         self.seq, self.running = 0, False
         lists = [("inputs", p.inputs), ("measured", getattr(p, "measured", [])), ("truth", getattr(p, "truth", []))]
-        return " ".join([f"hello {VERSION} rate={float(p.rate)!r}"] + [f"{k}={','.join(v)}" for k, v in lists if v])
+        return " ".join([f"hello {VERSION} rate={float(p.rate)!r} acks=apply"] + [f"{k}={','.join(v)}" for k, v in lists if v])
 
     def advance(self):
         if not self.running:
@@ -96,7 +96,7 @@ class Session:
             apply = getattr(self.plant, "apply", None)
             if apply:
                 apply(self.u)
-            return ""
+            return f"applied {self.seq}"
         if word == "stop":
             self.running = False
             self.plant.stop(self.u)

@@ -11,6 +11,7 @@
 #include "learn/run_folder.h"
 #include "learn/store.h"
 #include "math/arena.h"
+#include "plant/plausible.h"
 
 static mcp_status no_memory(const mcp_run_item *it, const char *what, mcp_error *err)
 {
@@ -251,6 +252,25 @@ static mcp_status read_columns(const mcp_run *r, const char *path, const mcp_csv
     return MCP_OK;
 }
 
+/* A sample that cannot be would strand every model to come: the trial ends before it. trial.csv keeps it. */
+static mcp_status cut_impossible(const mcp_run *r, mcp_run_item *it, mcp_error *err)
+{
+    mcp_trial *t = it->trial;
+    mcp_error  why = {MCP_OK, ""};
+    int        n = mcp_plausible_count(r->task, t, &why);
+    if (n == t->samples) return MCP_OK;
+    if (n < 3)
+        return mcp_fail(err, MCP_ERR_IO,
+                        "%s/trial.csv: %.300s; too little is left of this trial: remove its folder and "
+                        "--resume to run it again",
+                        it->folder, why.text);
+    t->samples = n;
+    for (int i = 0; i < t->nu; i++) t->input[(n - 1) * t->nu + i] = t->applied[(n - 1) * t->nu + i] = NAN;
+    t->ended = 1;
+    snprintf(t->reason, sizeof t->reason, "cut: %.100s", why.text);
+    return MCP_OK;
+}
+
 mcp_status mcp_load_trial(const mcp_run *r, mcp_run_item *it, mcp_error *err)
 {
     json_t    *root = NULL;
@@ -279,6 +299,7 @@ mcp_status mcp_load_trial(const mcp_run *r, mcp_run_item *it, mcp_error *err)
                      mcp_json_get_double(c, "period_mean", 0), mcp_json_get_double(c, "period_std", 0),
                      mcp_json_get_double(c, "late_max", 0),    mcp_json_get_double(c, "answer_mean", 0),
                      mcp_json_get_double(c, "answer_max", 0)};
+    st = cut_impossible(r, it, err);
 done:
     if (st != MCP_OK) {
         mcp_trial_free(it->trial);

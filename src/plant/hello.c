@@ -132,6 +132,8 @@ mcp_status mcp_hello_read(mcp_hello *h, const char *line, const mcp_task *task, 
             h->measured = task->ny;
             st =
                 read_names(&(names){what, "measured channel", task, 1, task->ny}, value, h->measured_at, err);
+        } else if (!strcmp(word, "acks")) {
+            h->acks = !strcmp(value, "apply");
         } else if (!strcmp(word, "truth")) {
             h->truth = task->nx;
             st = read_names(&(names){what, "state", task, 2, task->nx}, value, h->truth_at, err);

@@ -12,6 +12,7 @@ enum { MCP_WIRE_VERSION = 1 };
 typedef struct {
     int inputs, measured,
         truth; /* values of each kind on the wire; truth: nx or 0; measured: ny, or 0 when only truth comes */
+    int acks; /* 1: every apply is answered by "applied N": a command that got lost is known to be lost */
     int input_at[MCP_MAX_INPUT], measured_at[MCP_MAX_STATE], truth_at[MCP_MAX_STATE];
 } mcp_hello;
 

@@ -97,7 +97,7 @@ static void hello(mcp_server *s, const char *line)
     s->watchdog = dog ? strtod(dog + 9, NULL) : 0.0;
     s->seq      = 0;
     s->running  = 0;
-    char *text = mcp_hello_write(task, !s->ideal, 1, NULL);
+    char *text = mcp_hello_write(task, !s->ideal, 1, "acks=apply");
     say(s, "%s", text ? text : "error out of memory\n");
     mcp_free(text);
 }
@@ -173,7 +173,9 @@ const char *mcp_server_answer(mcp_server *s, const char *line, int *over)
     else if (!strcmp(word, "step")) {
         if (take_inputs(s, end)) advance(s);
     } else if (!strcmp(word, "read")) advance(s);
-    else if (!strcmp(word, "apply")) (void)take_inputs(s, end);
+    else if (!strcmp(word, "apply")) {
+        if (take_inputs(s, end)) say(s, "applied %lu\n", s->seq);
+    }
     else if (!strcmp(word, "stop")) {
         if (take_inputs(s, end)) {
             (void)s->plant->ops.stop(s->plant->context, s->u, NULL);

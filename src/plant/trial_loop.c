@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plant/plant_parts.h"
+#include "plant/plausible.h"
 
 typedef struct {
     mcp_plant        *p;
@@ -13,6 +14,7 @@ typedef struct {
     const double     *theta;
     mcp_trial        *out;
     mcp_sample        sample;
+    mcp_plausible     plausible;
     double            sum, sum2, answer;                     /* timing, over paced samples */
     int               periods, answers;
     double sent; /* when the command before the last sample left */
@@ -54,6 +56,8 @@ static mcp_status record(trial_run *r, mcp_error *err)
     const int    k = t->samples, nu = t->nu;
     const double *given = r->theta ? NULL : k < r->s->steps ? r->p->explore + k * nu : c->command;
 
+    mcp_status st = mcp_plausible_take(&r->plausible, r->sample.measured, r->sample.truth, err);
+    if (st != MCP_OK) return st;
     if (mcp_runtime_step(c, r->theta, given, r->sample.measured) != MCP_FAULT_NONE) return refuse(r, err);
     memcpy(t->measured + k * t->ny, c->measured, (size_t)t->ny * sizeof(double));
     memcpy(t->observed + k * t->nx, c->observed, (size_t)t->nx * sizeof(double));
@@ -196,9 +200,12 @@ static mcp_status run_trial(mcp_plant *p, const double *theta, uint64_t seed, ui
                    trial, run, x0);
     forget(&r.sample);
     mcp_runtime_reset(p->control);
+    mcp_plausible_begin(&r.plausible, task);
     st = p->ops.reset(p->context, x0, seed, trial, run, &r.sample, err);
     if (st == MCP_OK) st = loop(&r, tick, tick_context, err);
-    if (st != MCP_OK && !out->ended) end(&r, "", st == MCP_ERR_NUMERIC ? "numbers not finite" : "plant lost");
+    if (st != MCP_OK && !out->ended) end(&r, "", st == MCP_ERR_NUMERIC   ? "numbers not finite"
+                                               : st == MCP_ERR_STOPPED ? "stopped"
+                                                                       : "plant lost");
     finish_timing(&r);
     mcp_runtime_safe(p->control, safe);
     stopped = p->ops.stop(p->context, safe, st == MCP_OK ? err : NULL);

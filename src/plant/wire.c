@@ -23,7 +23,8 @@ typedef struct {
     mcp_sensor sensor; /* when the plant tells its true state only: its sensors are simulated here */
     char             *folder;      /* where an exec plant runs: beside the task file */
     char              text[MCP_LINE_MAX];
-    unsigned long     seq;
+    unsigned long     seq, applied; /* question asked last; apply acknowledged last */
+    double            held[MCP_MAX_INPUT]; /* what the plant last said it applies */
     int               open, sample;
     char              words[MCP_LINE_MAX]; /* the last ones, see told */
     double            last_time;   /* the plant's own clock at the sample before   */
@@ -113,6 +114,11 @@ static verdict judge(wire *w, const char *word, char *line, char **rest, mcp_err
     int lenient = !numbered && (!w->link.socket || w->link.kind == MCP_LINK_DATAGRAM);
     *rest = line + strcspn(line, " \t");
     if (is_word(line, "wait")) return EXTEND;
+    if (is_word(line, "applied")) {
+        unsigned long n = strtoul(*rest, NULL, 10);
+        if (n > w->applied && n <= w->seq) w->applied = n;
+        return SKIP;
+    }
     if (is_word(line, "error")) {
         mcp_fail(err, MCP_ERR_PLANT, "%s reports an error: %.200s", w->link.what,
                  *rest + strspn(*rest, " \t"));
@@ -281,6 +287,7 @@ static mcp_status wire_reset(void *context, const double *x0, uint64_t seed, uin
     put(w, &at, "\n");
     if ((st = ask_sample(w, 10 * w->system->task->plant.timeout, first, err)) != MCP_OK) return st;
     w->last_time = first->time;
+    memset(w->held, 0, sizeof w->held);
     w->start = w->tick = mcp_clock();
     if (w->system->task->plant.paced) first->wall = 0.0;
     return MCP_OK;
@@ -305,6 +312,7 @@ static mcp_status paced_step(wire *w, const double *u, mcp_sample *next, mcp_err
     mcp_status st;
     write_inputs(w, "apply", u);
     told(w, u);
+    unsigned long number = w->seq;
     if ((st = mcp_link_send(&w->link, w->text, mcp_clock() + timeout, err)) != MCP_OK) return dead(w, st);
     double sent = mcp_clock(), target = w->tick + ts;
     next->sent  = sent - w->start;
@@ -323,6 +331,13 @@ static mcp_status paced_step(wire *w, const double *u, mcp_sample *next, mcp_err
     w->tick = target;
     snprintf(w->text, sizeof w->text, "read %lu\n", ++w->seq);
     if ((st = ask_sample(w, timeout, next, err)) != MCP_OK) return st;
+    /* A datagram that got lost changed nothing: the plant still holds what it had. */
+    if (w->hello.acks && w->applied < number) {
+        memcpy(next->applied, w->held, (size_t)w->system->nu * sizeof *u);
+        next->missed = 1;
+    } else {
+        memcpy(w->held, u, (size_t)w->system->nu * sizeof *u);
+    }
     next->answer = mcp_clock() - asked;
     next->wall   = asked - w->start;
     next->time   = w->sample * ts;

@@ -40,6 +40,10 @@ const mcp_key mcp_measured_table[] = {
      .about = "whole samples until the value arrives"},
     {"wraps", KEY_FLAG, offsetof(mcp_task_channel, angle), .fallback = "no",
      .about = "the sensor gives an angle within +-pi; it is unwrapped on arrival"},
+    {"most", KEY_NUMBER, offsetof(mcp_task_channel, most), 0, 1e300, .fallback = "0",
+     .unit = "the state's unit",
+     .about = "a trial ends at a larger magnitude: the sensor or its wire is broken; 0 = at a million times "
+              "the largest one before it"},
     MCP_KEY_END,
 };
 

@@ -44,6 +44,7 @@ typedef struct {
     double quantum; /* resolution: y = floor(q/d + 1/2) d; 0 = none */
     int    delay;   /* sensor delay, whole samples                 */
     int    angle;   /* 1: the sensor wraps at +-pi; it is unwrapped on arrival */
+    double most;    /* largest magnitude that can be; 0 = judged by the data */
 } mcp_task_channel;
 
 typedef enum {

@@ -1,6 +1,6 @@
 """hostile_plant.py - a mass on a spring at the end of any wire, writes down what it is told and misbehaves.
 
-    hostile_plant.py LOG [--wire exec|tcp|udp|serial:DEVICE] [--do WHAT@STEP] [--seed S] [--slow SECONDS]
+    hostile_plant.py LOG [--wire exec|tcp|udp|serial:DEVICE] [--do WHAT@STEP] [--seed S] [--slow SECONDS] [--lose N]
 
 LOG gets one line per event: "pid N", "reset", "step N u", "apply N u", "stop u", "bye", "closed", "watchdog"
 (nothing was heard for the agreed time: the plant stopped itself). WHAT is a name in ACTS, or "random": acts
@@ -174,7 +174,7 @@ class Plant:
         self.note("pid %d" % os.getpid())
         self.random = random.Random(options.seed)
         self.what, _, at = options.do.partition("@")
-        self.at, self.slow = int(at or 20), options.slow
+        self.at, self.slow, self.lose = int(at or 20), options.slow, options.lose
         self.running = self.silent = False
         self.number = self.steps = self.sample = 0
         self.watchdog, self.heard, self.u = 1.0, time.monotonic(), 0.0
@@ -204,7 +204,7 @@ class Plant:
                 if w.startswith("watchdog="):
                     self.watchdog = float(w[9:])
             self.number, self.silent = 0, False
-            answer(self, "hello 1 rate=%.17g inputs=u truth=q,v" % RATE)
+            answer(self, "hello 1 rate=%.17g acks=apply inputs=u truth=q,v" % RATE)
         elif words[0] == "bye":
             self.note("bye")
             self.running = False
@@ -213,6 +213,9 @@ class Plant:
             self.command(words)
 
     def command(self, words):
+        if words[0] == "apply" and self.lose and (self.steps + 1) % self.lose == 0:
+            self.note("lost %d %s" % (self.steps + 1, words[2]))
+            return
         if words[0] == "reset":
             self.note("reset")
             self.running, self.sample, self.time = True, 0, 0.0
@@ -223,6 +226,8 @@ class Plant:
             self.u = float(words[2])
             self.note("%s %s" % (words[0], words[2]) if words[0] == "stop" else
                       "%s %d %s" % (words[0], self.steps + 1, words[2]))
+        if words[0] == "apply":
+            answer(self, "applied %d" % self.number)
         if words[0] == "stop":
             self.running = False
             if not self.silent:
@@ -266,6 +271,7 @@ def main():
     parser.add_argument("--do", default="nothing")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--slow", type=float, default=0.0)
+    parser.add_argument("--lose", type=int, default=0, help="every N-th apply does not arrive")
     Plant(parser.parse_args()).run()
 
 

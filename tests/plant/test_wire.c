@@ -377,7 +377,7 @@ CASE(the_server_stops_the_plant_when_nobody_speaks)
     REQUIRE(rig_open(&r, simulated(), &why));
     REQUIRE_OK(mcp_server_create(&s, r.plant, 0, err));
     CHECK_HAS(mcp_server_answer(s, "hello 1 rate=50 watchdog=0.5", &over),
-              "hello 1 rate=50 inputs=u measured=q:m truth=q:m,v:m/s");
+              "hello 1 rate=50 acks=apply inputs=u measured=q:m truth=q:m,v:m/s");
     CHECK(!mcp_server_watch(s)); /* no trial yet */
     CHECK_HAS(mcp_server_answer(s, "reset 1 1 0 0 0.5 0", &over), "data 1 0 ");
     CHECK(!mcp_server_watch(s));
@@ -397,7 +397,7 @@ CASE(the_server_stops_the_plant_when_nobody_speaks)
 /* Lines that were cut, doubled and spoilt: either end answers or refuses, and nothing else happens. */
 CASE(spoilt_lines_do_no_harm)
 {
-    static const char *const lines[] = {"hello 1 rate=50 inputs=u measured=q:m truth=q:m,v:m/s",
+    static const char *const lines[] = {"hello 1 rate=50 acks=apply inputs=u measured=q:m truth=q:m,v:m/s",
                                         "reset 1 1 0 0 0.5 0",
                                         "step 2 0.25",
                                         "apply 3 1e300",

@@ -1,0 +1,60 @@
+/* plausible.c - what a measurement can be, from the task and from the trial so far. */
+#include "plant/plausible.h"
+
+#include <math.h>
+
+#include "plant/plant_handle.h"
+
+static const double FACTOR = 1e6;
+
+void mcp_plausible_begin(mcp_plausible *p, const mcp_task *task)
+{
+    double x0[MCP_MAX_STATE];
+    mcp_start_mean(task, &task->start, x0);
+    p->task    = task;
+    p->samples = 0;
+    for (int i = 0; i < task->nx; i++) p->truth[i] = fmax(1.0, fabs(x0[i]));
+    for (int i = 0; i < task->ny; i++) p->measured[i] = p->truth[task->measured[i].state];
+}
+
+static mcp_status refuse(const mcp_plausible *p, const char *name, double value, double most, mcp_error *err)
+{
+    return mcp_fail(err, MCP_ERR_PLANT,
+                    "%s = %g at sample %d cannot be: at most %g is expected; the trial was ended there. Look "
+                    "at the sensor and its wire; measured: {%s: {most: ...}} sets what can be",
+                    name, value, p->samples, most, name);
+}
+
+mcp_status mcp_plausible_take(mcp_plausible *p, const double *measured, const double *truth, mcp_error *err)
+{
+    const mcp_task *task = p->task;
+    for (int i = 0; i < task->ny; i++) {
+        const mcp_task_channel *c = &task->measured[i];
+        double size = fabs(measured[i]), most = c->most > 0.0 ? c->most : FACTOR * p->measured[i];
+        if (isfinite(size) && size > most) return refuse(p, c->name, measured[i], most, err);
+    }
+    for (int i = 0; i < task->nx; i++)
+        if (isfinite(truth[i]) && fabs(truth[i]) > FACTOR * p->truth[i])
+            return refuse(p, task->state[i], truth[i], FACTOR * p->truth[i], err);
+    for (int i = 0; i < task->ny; i++)
+        if (isfinite(measured[i])) p->measured[i] = fmax(p->measured[i], fabs(measured[i]));
+    for (int i = 0; i < task->nx; i++)
+        if (isfinite(truth[i])) p->truth[i] = fmax(p->truth[i], fabs(truth[i]));
+    p->samples++;
+    return MCP_OK;
+}
+
+int mcp_plausible_count(const mcp_task *task, const mcp_trial *t, mcp_error *err)
+{
+    mcp_plausible p;
+    mcp_plausible_begin(&p, task);
+    for (int k = 0; k < t->samples; k++) {
+        for (int i = 0; i < t->ny; i++)
+            if (!isfinite(t->measured[k * t->ny + i])) {
+                mcp_fail(err, MCP_ERR_PLANT, "%s is not finite at sample %d", task->measured[i].name, k);
+                return k;
+            }
+        if (mcp_plausible_take(&p, t->measured + k * t->ny, t->truth + k * t->nx, err) != MCP_OK) return k;
+    }
+    return t->samples;
+}
