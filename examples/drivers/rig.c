@@ -34,6 +34,9 @@ static void rig_start(void) /* bring it to its start; here: hanging, at rest */
 static void rig_apply(double u)
 {
     torque = u;
+#ifdef RIG_TRACE
+    fprintf(stderr, "motor %g\n", u);
+#endif
 }
 
 static double rig_measure(void)

@@ -37,6 +37,7 @@ void analogWrite(int pin, int value)
 {
     if (pin == 5) forward_pwm = value;
     if (pin == 6) back_pwm = value;
+    if (pin == 6 && getenv("RIG_TRACE")) fprintf(stderr, "motor %d\n", forward_pwm - back_pwm);
 }
 
 void pinMode(int, int) {}
