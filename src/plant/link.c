@@ -56,6 +56,13 @@ static mcp_status stopped(const mcp_link *l, mcp_error *err)
     return mcp_fail(err, MCP_ERR_STOPPED, "stopped while waiting for %s", l->what);
 }
 
+int mcp_link_closed(const mcp_link *l)
+{
+    char byte;
+    return l->in < 0 || (l->socket && l->kind == MCP_LINK_STREAM &&
+                         recv(l->in, &byte, 1, MSG_PEEK | MSG_DONTWAIT) == 0);
+}
+
 /* What became of the other end, as the end of a sentence. */
 static mcp_status lost(mcp_link *l, const char *why, mcp_error *err)
 {

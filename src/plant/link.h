@@ -23,6 +23,9 @@ typedef struct {
     char          unsent[MCP_LINE_MAX]; /* the rest of a line that went out in part: it goes first */
     char          buffer[MCP_LINE_MAX];
     int           start, end;  /* unread bytes of buffer */
+    int           door;        /* of mcp_accept: where others knock, TCP; else 0 */
+    char          peer[128];   /* of mcp_accept: who spoke last, UDP; a sockaddr */
+    unsigned      peer_size;
 } mcp_link;
 
 /* Seconds of the monotonic clock. */
@@ -41,6 +44,8 @@ mcp_status mcp_link_serial(mcp_link *l, const char *device, int baud, mcp_error 
 /* A child gets patience seconds to end by itself, then SIGTERM, then SIGKILL. */
 void mcp_link_close(mcp_link *l, double patience);
 
+/* 1: the other end of a connection is closed, as far as can be seen without waiting. */
+int mcp_link_closed(const mcp_link *l);
 /* text is one line with its \n. */
 mcp_status mcp_link_send(mcp_link *l, const char *text, double deadline, mcp_error *err);
 /* One line without its end, plain text (math/text.h), valid until the next call. *line = NULL and MCP_OK:

@@ -11,7 +11,7 @@
 
 #include "plant/serve.h"
 
-mcp_status mcp_listen(int *fd, int datagram, const char *host, int *port, mcp_error *err)
+static mcp_status listen_on(int *fd, int datagram, const char *host, int *port, mcp_error *err)
 {
     struct addrinfo *found = NULL, hints = {.ai_socktype = datagram ? SOCK_DGRAM : SOCK_STREAM,
                                             .ai_flags = AI_PASSIVE | AI_NUMERICSERV};
@@ -41,6 +41,20 @@ mcp_status mcp_listen(int *fd, int datagram, const char *host, int *port, mcp_er
     return MCP_OK;
 }
 
+mcp_status mcp_listen(int *fd, int datagram, const char *host, int *port, mcp_error *err)
+{
+    const int  any = *port == 0;
+    mcp_status st = listen_on(fd, datagram, host, port, err);
+    /* A socket that forgets its peer forgets a port that it did not ask for by number: so it asks. */
+    for (int i = 0; i < 10 && st == MCP_OK && any && datagram; i++) {
+        close(*fd);
+        if (listen_on(fd, datagram, host, port, NULL) == MCP_OK) break;
+        *port = 0;
+        st = listen_on(fd, datagram, host, port, err);
+    }
+    return st;
+}
+
 mcp_status mcp_accept(mcp_link *l, int fd, int datagram, double deadline, mcp_error *err)
 {
     struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -50,6 +64,7 @@ mcp_status mcp_accept(mcp_link *l, int fd, int datagram, double deadline, mcp_er
     l->child = 0;
     l->start = l->end = 0;
     l->socket = 1;
+    l->door   = datagram ? 0 : fd;
     l->kind   = datagram ? MCP_LINK_DATAGRAM : MCP_LINK_STREAM;
     snprintf(l->what, sizeof l->what, "the %s connection", datagram ? "udp" : "tcp");
     int n = poll(&p, 1, left > 0.0 ? (int)(left * 1e3) + 1 : 0);
@@ -63,12 +78,20 @@ mcp_status mcp_accept(mcp_link *l, int fd, int datagram, double deadline, mcp_er
                        : mcp_fail(err, MCP_ERR_IO, "accepting a connection: %s", strerror(errno));
         setsockopt(l->in, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     } else {
-        /* From now on only this peer's datagrams arrive; its first one is left in the queue. */
-        struct sockaddr_storage peer;
+        /* A session begins with hello; who has said it may go on after a pause. From now on only this peer's
+         * datagrams arrive; its first one is left in the queue. */
+        struct sockaddr_storage peer = {0};
         socklen_t               size = sizeof peer;
-        char                    byte;
-        if (recvfrom(fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT, (struct sockaddr *)&peer, &size) < 0)
+        char                    text[7] = "";
+        ssize_t got = recvfrom(fd, text, 6, MSG_PEEK | MSG_DONTWAIT, (struct sockaddr *)&peer, &size);
+        if (got < 0) return MCP_OK;
+        int known = l->peer_size == size && !memcmp(l->peer, &peer, size);
+        if (!known && strcmp(text, "hello ")) { /* not for us */
+            (void)recv(fd, text, 1, MSG_DONTWAIT);
             return MCP_OK;
+        }
+        l->peer_size = size <= sizeof l->peer ? size : 0;
+        memcpy(l->peer, &peer, l->peer_size);
         if (connect(fd, (struct sockaddr *)&peer, size))
             return mcp_fail(err, MCP_ERR_IO, "answering a datagram: %s", strerror(errno));
         l->in = fd;

@@ -3,6 +3,7 @@
 #include "plant/serve.h"
 
 #include <math.h>
+#include <poll.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +15,7 @@
 
 struct mcp_server {
     mcp_plant    *plant;
-    int           ideal, running;
+    int           ideal, running, silent; /* silent: the last line was no question */
     unsigned long seq;       /* of the last question answered */
     double        watchdog, heard; /* s, our clock            */
     double        u[MCP_MAX_INPUT];
@@ -95,6 +96,7 @@ static void hello(mcp_server *s, const char *line)
         return;
     }
     s->watchdog = dog ? strtod(dog + 9, NULL) : 0.0;
+    if (dog && !(s->watchdog > 0.0 && s->watchdog <= 3600.0)) s->watchdog = 1.0;
     s->seq      = 0;
     s->running  = 0;
     char *text = mcp_hello_write(task, !s->ideal, 1, "acks=apply");
@@ -145,12 +147,11 @@ static int take_inputs(mcp_server *s, const char *rest)
     return 0;
 }
 
-const char *mcp_server_answer(mcp_server *s, const char *line, int *over)
+static const char *answer_to(mcp_server *s, const char *line, int *over)
 {
     char  word[16] = "", *end;
     int   used = 0;
     *over = 0;
-    s->heard = mcp_clock();
     if (sscanf(line, "%15s%n", word, &used) != 1) return "";
     if (!strcmp(word, "hello") || !strcmp(word, "bye")) {
         s->length = 0;
@@ -186,6 +187,15 @@ const char *mcp_server_answer(mcp_server *s, const char *line, int *over)
     return s->text;
 }
 
+/* Only what could be answered counts as heard: noise on a wire does not keep a watchdog quiet. */
+const char *mcp_server_answer(mcp_server *s, const char *line, int *over)
+{
+    const char *answer = answer_to(s, line, over);
+    s->silent = !answer[0] || !strncmp(answer, "error", 5);
+    if (!s->silent) s->heard = mcp_clock();
+    return answer;
+}
+
 static void halt(mcp_server *s)
 {
     double zero[MCP_MAX_INPUT] = {0};
@@ -200,16 +210,26 @@ int mcp_server_watch(mcp_server *s)
     return 1;
 }
 
+/* 1: whoever speaks here may go: nothing moves, nothing came for a second, and somebody else waits (a peer
+ * of datagrams is forgotten without that: it is known when it speaks again). */
+static int may_leave(const mcp_server *s, const mcp_link *l)
+{
+    struct pollfd p = {.fd = l->door, .events = POLLIN};
+    if (s->running || mcp_clock() - s->heard < 1.0) return 0;
+    return l->kind == MCP_LINK_DATAGRAM || (l->door > 0 && poll(&p, 1, 0) > 0);
+}
+
 mcp_status mcp_server_run(mcp_server *s, mcp_link *l, int (*stop)(void *), void *context, mcp_error *err)
 {
     int        over = 0;
     mcp_status st = MCP_OK;
+    s->heard = mcp_clock();
     while (st == MCP_OK && !over && !(stop && stop(context))) {
         char *line;
         if ((st = mcp_link_receive(l, &line, mcp_clock() + 0.1, err)) != MCP_OK) break;
-        if (!line) {
-            if (mcp_server_watch(s) && l->kind == MCP_LINK_DATAGRAM) break; /* free for another peer */
-            continue;
+        if (!line || s->silent) { /* what is no question keeps nobody waiting either */
+            if ((mcp_server_watch(s) && l->kind == MCP_LINK_DATAGRAM) || may_leave(s, l)) break;
+            if (!line) continue;
         }
         const char *answer = mcp_server_answer(s, line, &over);
         if (answer[0]) st = mcp_link_send(l, answer, mcp_clock() + 1.0, err);

@@ -277,7 +277,8 @@ static mcp_status wire_reset(void *context, const double *x0, uint64_t seed, uin
     wire      *w = context;
     int        at = 0;
     mcp_status st;
-    if (!w->open && (st = greet(w, err)) != MCP_OK) return st; /* lost in an earlier trial: once more */
+    /* Lost in an earlier trial, or closed while nobody spoke: once more. */
+    if ((!w->open || mcp_link_closed(&w->link)) && (st = greet(w, err)) != MCP_OK) return st;
     w->sample = 0;
     mcp_sensor_reset(&w->sensor, seed, trial, run);
     told(w, NULL);
