@@ -21,6 +21,8 @@ int cmd_machine(int argc, char **argv);
 
 /* First of all: may start the program again with a better environment (prepare_machine.c). */
 void prepare_machine(char **argv);
+/* Before a verb: ends the program with a sentence where a memory limit would make OpenBLAS wait for ever. */
+void enough_memory(char **argv);
 
 int bench_kernels(int argc, char **argv);
 int bench_gp(int argc, char **argv);

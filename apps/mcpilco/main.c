@@ -1,4 +1,5 @@
 /* main.c - the command line: mcpilco VERB ... */
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -68,22 +69,34 @@ static int help_task(const char *form)
     return 0;
 }
 
+/* What was printed must have arrived: a full device is an error, whatever the verb thought. */
+static int finish(const char *what, int code)
+{
+    if (!ferror(stdout) && fflush(stdout) == 0) return code;
+    fprintf(stderr, "mcpilco %s: cannot write to standard output: %s\n", what,
+            strerror(errno ? errno : EIO));
+    return code ? code : 1;
+}
+
 int main(int argc, char **argv)
 {
     prepare_machine(argv);
     if (argc < 2) return usage(stderr);
     if (argc > 2 && !strcmp(argv[1], "help") && !strcmp(argv[2], "task"))
-        return help_task(argc > 3 ? argv[3] : NULL);
+        return finish("help", help_task(argc > 3 ? argv[3] : NULL));
     if (argc > 2 && !strcmp(argv[1], "help") && !strcmp(argv[2], "completion"))
         return completion_print(argc > 3 ? argv[3] : "", verbs, sizeof verbs / sizeof *verbs);
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
-        return usage(stdout);
+        return finish("help", usage(stdout));
     if (!strcmp(argv[1], "--version")) {
         printf("mcpilco " MCP_VERSION "\n");
         return 0;
     }
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
-        if (!strcmp(argv[1], verbs[i].name)) return verbs[i].run(argc - 1, argv + 1);
+        if (!strcmp(argv[1], verbs[i].name)) {
+            enough_memory(argv);
+            return finish(argv[1], verbs[i].run(argc - 1, argv + 1));
+        }
     const char *near = nearest_word(argv[1], verb_name, NULL);
     fprintf(stderr, "mcpilco: there is no verb \"%s\"%s%s%s; mcpilco --help lists them\n", argv[1],
             near ? "; did you mean " : "", near ? near : "", near ? "?" : "");

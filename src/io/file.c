@@ -131,6 +131,24 @@ int mcp_folder_exists(const char *path)
     return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
+mcp_status mcp_folder_room(const mcp_lock *own, const char *path, size_t bytes, mcp_error *err)
+{
+    char       *file = mcp_sprintf("%s/room.partial", path);
+    const char *inside = file;
+    if (!file) return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while asking for room", path);
+    int at = mcp_lock_place(own, &inside);
+    int fd = openat(at, inside, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    int why = fd < 0 ? errno : posix_fallocate(fd, 0, (off_t)bytes);
+    if (fd >= 0) {
+        close(fd);
+        unlinkat(at, inside, 0);
+    }
+    mcp_free(file);
+    if (!why) return MCP_OK;
+    return mcp_fail(err, MCP_ERR_IO, "%s: no room for the %.3g MB of a trial: %s; make room first", path,
+                    (double)bytes / 1e6, strerror(why));
+}
+
 mcp_status mcp_folder_make_in(const mcp_lock *own, const char *path, mcp_error *err)
 {
     const char *inside = path;

@@ -32,6 +32,9 @@ int mcp_lock_place(const mcp_lock *l, const char **path);
  * sentence. NULL: as the functions above. */
 mcp_status mcp_file_write_in(const mcp_lock *own, const char *path, const void *data, size_t size,
                              mcp_error *err);
+/* Is there room for so many bytes? Asked by taking them for a moment: full disks, quotas, size limits and
+ * folders that may not be written all answer. */
+mcp_status mcp_folder_room(const mcp_lock *own, const char *path, size_t bytes, mcp_error *err);
 mcp_status mcp_folder_make_in(const mcp_lock *own, const char *path, mcp_error *err);
 
 #endif

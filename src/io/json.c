@@ -2,6 +2,7 @@
  * long lines and not thousands of short ones. */
 #include "io/json.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -154,7 +155,9 @@ int mcp_json_get_int(const json_t *object, const char *key, int otherwise)
 {
     const json_t *v = json_object_get(object, key);
     if (json_is_boolean(v)) return json_is_true(v);
-    return json_is_integer(v) ? (int)json_integer_value(v) : otherwise;
+    if (!json_is_integer(v)) return otherwise;
+    json_int_t n = json_integer_value(v);
+    return n > INT_MAX ? INT_MAX : n < INT_MIN ? INT_MIN : (int)n;
 }
 
 const char *mcp_json_get_text(const json_t *object, const char *key, const char *otherwise)

@@ -19,6 +19,7 @@
 #include <time.h>
 
 #include "learn/diagnosis.h"
+#include "learn/evaluate.h"
 #include "learn/learner.h"
 #include "learn/recommend.h"
 #include "math/arena.h"
@@ -244,6 +245,9 @@ static mcp_status execute(mcp_learner *l, mcp_run_item *it, mcp_error *err)
                         it->info.number, 100 * it->info.forecast_limit, 100 * l->settings.risk);
     if (l->stopped) return stopped(err);
     if ((st = mcp_lock_check(l->lock, err)) != MCP_OK) return st; /* nothing moves for it */
+    if (it->folder && !mcp_plant_is_simulated(r->task) &&
+        (st = mcp_folder_room(l->lock, it->folder, mcp_trial_room(r->system), err)) != MCP_OK)
+        return st;
     const mcp_plant_ops *own = l->settings.plant ? &l->plant_ops : NULL;
     if (!l->plant && own &&
         (st = mcp_plant_from_ops(&l->plant, r->system, own, l->settings.plant_context, err)) != MCP_OK)

@@ -10,6 +10,7 @@
 
 #include "io/file.h"
 #include "math/arena.h"
+#include "math/text.h"
 #include "mcpilco/machine.h"
 #include "mcpilco/version.h"
 
@@ -255,6 +256,22 @@ mcp_status mcp_run_note(mcp_run *r, const char *status, mcp_error *err)
 
 /* reading back */
 
+/* Whole numbers of files that somebody may have changed: what counts or indexes something is within it. */
+static void make_sane(const mcp_run *r, mcp_run_item *it)
+{
+    mcp_learn_info *i = &it->info;
+    i->samples = it->trial->samples;
+    if (i->limit < 0 || i->limit > r->task->limits) i->limit = 0;
+    if (i->outcome < 0 || i->outcome > MCP_INTERRUPTED) i->outcome = 0;
+    if (i->steps < 0) i->steps = 0;
+    if (i->restarts < 0) i->restarts = 0;
+    if (i->data < 0) i->data = 0;
+    i->success = i->success != 0;
+    i->ended = i->ended != 0;
+    mcp_text_plain(i->reason);
+    mcp_text_plain(it->trial->reason);
+}
+
 /* Finished means: trial.csv is there. What a kill left out after it (states, result) is for the learner to
  * make again. */
 static mcp_status load_item(mcp_run *r, int explored, int number, mcp_run_item **out, mcp_error *err)
@@ -282,11 +299,32 @@ static mcp_status load_item(mcp_run *r, int explored, int number, mcp_run_item *
         }
     }
     if ((st = mcp_load_result(r, it, err)) != MCP_OK) goto done;
+    make_sane(r, it);
     if ((st = mcp_estimate_states(&it->states, r->system, it->trial, err)) != MCP_OK) goto done;
     *out = it;
     it = NULL;
 done:
     mcp_run_item_free(it);
+    return st;
+}
+
+/* A trial that is there although one before it is not: going on would measure the missing one anew, and mix
+ * what was learned from different data. */
+static mcp_status no_hole(const mcp_run *r, int explored, int number, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    for (int kind = explored; kind >= 0 && st == MCP_OK; kind--)
+        for (int k = kind == explored ? number + 1 : 1, end = k + 20; k < end && st == MCP_OK; k++) {
+            const char *word = kind ? "explore" : "trial";
+            char       *path = mcp_sprintf("%s/%s-%02d/trial.csv", r->folder, word, k);
+            if (!path) st = no_memory(r, err);
+            else if (mcp_file_exists(path))
+                st = mcp_fail(err, MCP_ERR_IO,
+                              "%s/%s-%02d/trial.csv is missing, but %s-%02d, which came after it, is there; "
+                              "the folder is damaged: bring it back, or move everything from there on away",
+                              r->folder, explored ? "explore" : "trial", number, word, k);
+            mcp_free(path);
+        }
     return st;
 }
 
@@ -298,6 +336,7 @@ mcp_status mcp_run_load(mcp_run *r, mcp_error *err)
         for (int number = 1;; number++) {
             if (explored && number > r->task->explore.trials) break;
             if ((st = load_item(r, explored, number, &it, err)) != MCP_OK) return st;
+            if (!it && (st = no_hole(r, explored, number, err)) != MCP_OK) return st;
             if (!it) break;
             if ((st = mcp_run_add(r, it, err)) != MCP_OK) {
                 mcp_run_item_free(it);

@@ -70,6 +70,8 @@ mcp_status mcp_run_model(mcp_fit **out, const mcp_run *r, int number, mcp_pool *
  * mcp_free it. */
 double *mcp_run_outcome(const mcp_run_item *it);
 
+/* Bytes that the files of one trial take at most, beside its particles. */
+size_t mcp_trial_room(const mcp_system *s);
 /* The files of one trial. Readers of optional files return MCP_OK and leave NULL when the file is not there.
  */
 mcp_status mcp_store_trial(const mcp_run *r, const mcp_run_item *it, const char *name,

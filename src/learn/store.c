@@ -180,6 +180,13 @@ static mcp_status store_pair(const mcp_run *r, const mcp_run_item *it, const cha
     return st != MCP_OK ? st : second;
 }
 
+size_t mcp_trial_room(const mcp_system *s)
+{
+    enum { NUMBER = 26 }; /* -1.2345678901234567e-308, */
+    size_t columns = (size_t)(2 + 3 * s->nx + s->ny + 2 * s->nu);
+    return ((size_t)s->steps + 2) * columns * NUMBER + (1 << 16);
+}
+
 /* What was measured is not measured twice: where the run's folder takes no more, it goes to a place that
  * does. err holds why; the sentence gets where. */
 static void spool(const mcp_run *r, const mcp_run_item *it, const char *name, mcp_error *err)
