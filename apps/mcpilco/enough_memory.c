@@ -1,9 +1,9 @@
-/* enough_memory.c - under a memory limit (ulimit -v), fail with a sentence where OpenBLAS would wait for ever.
+/* enough_memory.c - under a memory limit (ulimit -v), a sentence where OpenBLAS would wait for ever.
  *
  * OpenBLAS takes a buffer of 128 MB for every thread that calls it, the first ones when it is loaded, before
  * main; when it gets none it tries again without end. So the same is asked of the system first: once before
- * any library has begun (.preinit_array), for the buffers of loading it, and once in main for the threads that
- * will compute. */
+ * any library has begun (.preinit_array), for the buffers of loading it, and once in main for the threads
+ * that will compute. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

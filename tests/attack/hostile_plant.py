@@ -1,6 +1,7 @@
 """hostile_plant.py - a mass on a spring at the end of any wire, writes down what it is told and misbehaves.
 
-    hostile_plant.py LOG [--wire exec|tcp|udp|serial:DEVICE] [--do WHAT@STEP] [--seed S] [--slow SECONDS] [--lose N]
+    hostile_plant.py LOG [--wire exec|tcp|udp|serial:DEVICE] [--do WHAT@STEP] [--seed S]
+                     [--slow SECONDS] [--lose N]
 
 LOG gets one line per event: "pid N", "reset", "step N u", "apply N u", "stop u", "bye", "closed", "watchdog"
 (nothing was heard for the agreed time: the plant stopped itself). WHAT is a name in ACTS, or "random": acts

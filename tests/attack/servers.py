@@ -1,4 +1,4 @@
-"""servers.py MCPILCO TASK - one client that talks nonsense or nothing does not keep the others from a served plant."""
+"""servers.py MCPILCO TASK - a client that talks nonsense or nothing keeps nobody from a served plant."""
 import socket
 import subprocess
 import sys

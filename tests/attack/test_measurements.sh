@@ -11,9 +11,11 @@ run() { # name, plant, more options
     "$MCPILCO" learn "$name.yaml" --out "run-$name" --trials 1 --seed 1 --yes "$@" > "$name.out" 2>&1
 }
 
-run wraps "$(plant wraps huge@30)" --set 'measured={q: {noise: 1e-3, wraps: yes}}' && fail "an angle of 1e308 was taken"
+run wraps "$(plant wraps huge@30)" --set 'measured={q: {noise: 1e-3, wraps: yes}}' &&
+    fail "an angle of 1e308 was taken"
 grep -q 'at sample 30 cannot be' wraps.out || fail "wraps: $(cat wraps.out)"
-run most "$(plant most nothing)" --set 'measured={q: {noise: 1e-3, most: 0.05}}' && fail "more than most was taken"
+run most "$(plant most nothing)" --set 'measured={q: {noise: 1e-3, most: 0.05}}' &&
+    fail "more than most was taken"
 grep -q 'at most 0.05 is expected' most.out || fail "most: $(cat most.out)"
 grep -q '^stop 0$' wraps.log && grep -q '^stop 0$' most.log || fail "no safe input"
 echo "ok   a measurement that cannot be ends the trial"
@@ -25,7 +27,8 @@ awk -F, 'BEGIN { OFS = "," } NR == 62 { $2 = "1e308" } { print }' run-healthy/ex
     > run-stranded/explore-01/trial.csv
 "$MCPILCO" learn healthy.yaml --out run-stranded --trials 1 --seed 1 --yes --resume > stranded.out 2>&1 ||
     fail "a run with an impossible sample is stranded: $(cat stranded.out)"
-grep -q 'cut: q = 1e+308 at sample 60 cannot be' run-stranded/explore-01/result.json || fail "not said to be cut"
+grep -q 'cut: q = 1e+308 at sample 60 cannot be' run-stranded/explore-01/result.json ||
+    fail "not said to be cut"
 grep -q '"samples": 60' run-stranded/explore-01/result.json || fail "not cut at the sample"
 grep -q 1e308 run-stranded/explore-01/trial.csv || fail "the measured file was changed"
 echo "ok   a run with an impossible sample goes on without it"

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Too little memory, files, disk: a sentence before anything moves; a measured trial is never lost; a run whose
-# folder was damaged is recognised before anything moves; a full device is an error.
+# Too little memory, files, disk: a sentence before anything moves; a measured trial is never lost; a run
+# whose folder was damaged is recognised before anything moves; a full device is an error.
 set -eu
 . "$SOURCE/tests/plant/common.sh"
 unset TMPDIR
@@ -14,8 +14,10 @@ resets() { grep -c '^reset' "$1.log" 2> /dev/null || true; }
 
 for limit in 120000 250000; do
     code=0
-    (ulimit -v $limit && timeout 20 "$MCPILCO" check "$SOURCE/tasks/pendulum.yaml" --threads 1) > limit.out 2>&1 || code=$?
-    [ $code -eq 1 ] && grep -q 'memory limit is too low' limit.out || fail "ulimit -v $limit: $code $(cat limit.out)"
+    (ulimit -v $limit && timeout 20 "$MCPILCO" check "$SOURCE/tasks/pendulum.yaml" --threads 1) \
+        > limit.out 2>&1 || code=$?
+    [ $code -eq 1 ] && grep -q 'memory limit is too low' limit.out ||
+        fail "ulimit -v $limit: $code $(cat limit.out)"
 done
 code=0
 (ulimit -n 5 && timeout 20 "$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" --out few) > few.out 2>&1 || code=$?
@@ -31,8 +33,8 @@ echo "ok   nothing moves without room for the data"
 
 task spool
 code=0
-FAULT_CALL=rename FAULT_AT=1 FAULT_ALWAYS=1 FAULT_KIND=28 FAULT_PATH=explore-01/trial LD_PRELOAD="$BUILD/tests/faults.so" \
-    run spool > spool.out 2>&1 || code=$?
+FAULT_CALL=rename FAULT_AT=1 FAULT_ALWAYS=1 FAULT_KIND=28 FAULT_PATH=explore-01/trial \
+    LD_PRELOAD="$BUILD/tests/faults.so" run spool > spool.out 2>&1 || code=$?
 kept=$(sed -n 's/.*measured is kept in \([^:]*\):.*/\1/p' spool.out)
 [ $code -eq 1 ] && [ -n "$kept" ] || fail "no word of where the trial is: $code $(cat spool.out)"
 [ "$(wc -l < "$kept/trial.csv")" -eq 102 ] || fail "the trial is not whole in $kept"
@@ -53,7 +55,8 @@ sed -i 's/"samples": [0-9]*/"samples": 9223372036854775807/' run-spool/trial-01/
 "$MCPILCO" report run-spool -o report.html > report.out 2>&1 || fail "a hostile count: $(cat report.out)"
 echo "ok   damaged folders are recognised before anything moves"
 
-for verb in "show run-spool" "check $SOURCE/tasks/pendulum.yaml --brief" "help task" "report run-spool -o /dev/full"; do
+for verb in "show run-spool" "check $SOURCE/tasks/pendulum.yaml --brief" "help task" \
+    "report run-spool -o /dev/full"; do
     code=0
     # shellcheck disable=SC2086
     "$MCPILCO" $verb > /dev/full 2> device.out || code=$?
