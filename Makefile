@@ -19,7 +19,7 @@ demo:
 	@scripts/setup build
 	@$(call build_in,$(BUILD),-DCMAKE_BUILD_TYPE=Release,mcpilco_cli)
 	@rm -rf $(DEMO)
-	@$(BUILD)/mcpilco learn tasks/cartpole.yaml --seed 10 --trials 4 --out $(DEMO)
+	@$(BUILD)/mcpilco learn tasks/cartpole.yaml --out $(DEMO)
 	@$(BUILD)/mcpilco report $(DEMO)
 
 test:

@@ -36,7 +36,7 @@ static int add(const char *run, const char *file, const mcp_add_settings *s, int
     mcp_add_info      what = {0};
     const mcp_learn_info *info;
     int               code = 0;
-    view_begin(&view, VIEW_QUIET, 1);
+    view_begin(&view, VIEW_QUIET, 1, 0.0);
     mcp_status st = exchange_open_run(&x, run, 1, &view, &err);
     if (st == MCP_OK) st = mcp_learner_add(x.learner, file, s, &what, &info, &err);
     if (x.learner) {

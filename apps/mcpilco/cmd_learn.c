@@ -125,7 +125,7 @@ static void conclude(const mcp_learner *l, const choices *c, const char *folder,
         json_object_set_new(end, "page", f->page[0] ? mcp_json_text(f->page) : json_null());
         (void)term_json(end);
     } else if (count) {
-        view_table(info, count);
+        view_table(info, count, l->run->system->ts);
         if (first) printf("First success in trial %d. ", first);
         else if (l->run->task->success.text) printf("No trial succeeded yet. ");
         else printf("Cost from %.3g to %.3g. ", info[0].cost, info[count - 1].cost);
@@ -149,7 +149,7 @@ static int learn(const mcp_task *task, const choices *c, const char *folder, int
                : c->quiet             ? VIEW_QUIET
                : term_is_live(stderr) ? VIEW_LIVE
                                       : VIEW_LINES,
-               trials);
+               trials, 1.0 / task->rate);
     mcp_learn_settings_default(&s);
     s.seed = c->seed;
     s.threads = c->threads;

@@ -237,7 +237,7 @@ static int next(const choices *c)
     const mcp_learn_info *info = NULL;
     char              folder[4300];
     int               code = 0;
-    view_begin(&view, c->quiet || c->json ? VIEW_QUIET : term_is_live(stderr) ? VIEW_LIVE : VIEW_LINES, 1);
+    view_begin(&view, c->quiet || c->json ? VIEW_QUIET : term_is_live(stderr) ? VIEW_LIVE : VIEW_LINES, 1, 0.0);
     mcp_status st = mcp_folder_exists(c->what) ? exchange_open_run(&x, c->what, c->threads, &view, &err)
                                                : open_task(&x, c, &view, &err);
     if (st == MCP_OK) st = mcp_learner_prepare(x.learner, &info, &err);

@@ -104,7 +104,7 @@ static int show(const mcp_run *r, int json)
         return term_json(o);
     }
     print_head(r);
-    view_table(info, r->items);
+    view_table(info, r->items, r->system->ts);
     print_finish(r);
     for (int i = 0; i < r->items; i++) print_diagnosis(r->item[i]);
     print_model(r);

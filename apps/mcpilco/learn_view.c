@@ -9,7 +9,7 @@
 #include "io/json.h"
 #include "term.h"
 
-enum { SPARK = 16, LINES_EVERY = 250, JSON_EVERY = 10 };
+enum { SPARK = 16, LINES_EVERY = 100, JSON_EVERY = 10 };
 
 static double now(void)
 {
@@ -18,12 +18,12 @@ static double now(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-void view_begin(learn_view *v, view_mode mode, int trials)
+void view_begin(learn_view *v, view_mode mode, int trials, double ts)
 {
     memset(v, 0, sizeof *v);
     v->mode = mode;
     v->trials = trials;
-    v->trial_began = now();
+    v->ts = ts;
     v->phase = (mcp_phase)-1;
 }
 
@@ -32,18 +32,19 @@ void view_clear(learn_view *v)
     if (v->mode == VIEW_LIVE) fprintf(stderr, "\r\033[K");
 }
 
-/* A guess: this trial and the ones after it take as long as those before; a trial that takes longer, or the
- * first one, as long as the steps allow. */
-static double time_left(const learn_view *v, const mcp_learn_progress *p)
+/* What the optimisation at hand can still take, in words: all the steps it may do, at the speed of those it
+ * did. It usually ends long before. */
+static const char *time_left(const learn_view *v, const mcp_learn_progress *p, char *out, size_t size)
 {
-    double here = 0.0, mean = v->done ? v->spent / v->done : NAN, elapsed = now() - v->trial_began;
-    if (p->phase == MCP_PHASE_OPTIMISE && p->step > 0) here = p->seconds / p->step * (p->steps - p->step);
-    if (v->done && elapsed < mean) here = fmin(here, mean - elapsed);
-    if (!v->done) mean = elapsed + here;
-    return fmax(here, 0.0) + mean * fmax(v->trials - p->trial, 0);
+    char s[32];
+    out[0] = '\0';
+    if (p->step < 10 || p->step > p->steps || !(v->first_step > 0.0)) return out;
+    double a_step = (now() - v->first_step) / (p->step - 1);
+    snprintf(out, size, "at most %s left", term_seconds(s, sizeof s, a_step * (p->steps - p->step)));
+    return out;
 }
 
-/* Candidates may take more steps together than the optimisation's own budget. */
+/* An algorithm may take more steps than it announced; a step beyond its limit would read as nonsense. */
 static int steps_most(const mcp_learn_progress *p)
 {
     return p->steps > p->step ? p->steps : p->step;
@@ -53,7 +54,7 @@ static int steps_most(const mcp_learn_progress *p)
  * room there is. */
 static void draw(learn_view *v, const mcp_learn_progress *p)
 {
-    char      spark[3 * SPARK + 1] = "", head[128], tail[96] = "", left[32];
+    char      spark[3 * SPARK + 1] = "", head[128], tail[96] = "", left[64];
     const int width = term_columns(stderr) - 1;
     int n = p->phase == MCP_PHASE_EXPLORE ? snprintf(head, sizeof head, "explore %d", p->trial)
                                           : snprintf(head, sizeof head, "trial %d/%d", p->trial, v->trials);
@@ -64,8 +65,8 @@ static void draw(learn_view *v, const mcp_learn_progress *p)
     else {
         n += snprintf(head + n, sizeof head - (size_t)n, "  step %d/%d  cost %.2f  ", p->step,
                       steps_most(p), p->cost);
-        int room = width - n - snprintf(tail, sizeof tail, "  rate %.3g  about %s left", p->step_size,
-                                        term_seconds(left, sizeof left, time_left(v, p)));
+        int room = width - n - snprintf(tail, sizeof tail, "  rate %.3g  %s", p->step_size,
+                                        time_left(v, p, left, sizeof left));
         if (room >= 4) term_sparkline(spark, v->history, v->steps, room < SPARK ? room : SPARK);
         else tail[0] = '\0';
     }
@@ -75,12 +76,12 @@ static void draw(learn_view *v, const mcp_learn_progress *p)
 
 static void say(learn_view *v, const mcp_learn_progress *p, int fresh)
 {
-    char left[32];
+    char        text[64];
+    const char *left = time_left(v, p, text, sizeof text);
     if (p->phase == MCP_PHASE_OPTIMISE && p->step > 0 &&
         (p->step % LINES_EVERY == 0 || p->event == 2 || p->event == 3))
-        printf("trial %d: step %d/%d, cost %.3f, rate %.3g, dropout %.3g, about %s left%s\n", p->trial,
-               p->step, steps_most(p), p->cost, p->step_size, p->dropout,
-               term_seconds(left, sizeof left, time_left(v, p)),
+        printf("trial %d: step %d/%d, cost %.3f, rate %.3g, dropout %.3g%s%s%s\n", p->trial, p->step,
+               steps_most(p), p->cost, p->step_size, p->dropout, left[0] ? ", " : "", left,
                p->event == 2   ? " (began again: the numbers had gone wrong)"
                : p->event == 3 ? " (a fresh policy)"
                                : "");
@@ -110,7 +111,10 @@ int view_progress(void *context, const mcp_learn_progress *p)
     v->phase = p->phase;
     v->phase_trial = p->trial;
     if (p->phase == MCP_PHASE_OPTIMISE && p->step > 0) {
-        if (fresh || p->step == 1) v->steps = 0;
+        if (fresh || p->step == 1) {
+            v->steps = 0;
+            v->first_step = now();
+        }
         if (v->steps < VIEW_HISTORY) v->history[v->steps++] = p->cost;
     } else if (fresh) {
         v->steps = 0;
@@ -156,12 +160,18 @@ json_t *view_info_json(const mcp_learn_info *i)
     return o;
 }
 
-static double seconds_of(const mcp_learn_info *i)
+/* The wait before a trial: from the end of the one before, whose states took estimate_s, to its own policy. */
+static double wait_of(const mcp_learn_info *i, double estimate_s)
 {
-    const double part[] = {i->estimate_s, i->model_s, i->optimise_s, i->forecast_s, i->plant_s};
+    const double part[] = {estimate_s, i->model_s, i->optimise_s, i->forecast_s};
     double       sum = 0.0;
-    for (int k = 0; k < 5; k++) sum += isnan(part[k]) ? 0.0 : part[k];
+    for (int k = 0; k < 4; k++) sum += isnan(part[k]) ? 0.0 : part[k];
     return sum;
+}
+
+static double motion_of(const mcp_learn_info *i, double ts)
+{
+    return i->samples > 1 ? (i->samples - 1) * ts : 0.0;
 }
 
 static const char *verdict(const mcp_learn_info *i)
@@ -171,13 +181,10 @@ static const char *verdict(const mcp_learn_info *i)
 
 void view_trial(learn_view *v, const mcp_learn_info *i)
 {
-    char a[32], b[32], c[32];
+    char   a[32], b[32], c[32], d[32];
+    double wait = wait_of(i, v->estimate_s), motion = motion_of(i, v->ts);
     view_clear(v);
-    if (!i->explored) {
-        v->done++;
-        v->spent += now() - v->trial_began;
-    }
-    v->trial_began = now();
+    v->estimate_s = i->estimate_s;
     if (v->mode == VIEW_QUIET) return;
     if (v->mode == VIEW_JSON) {
         json_t *o = view_info_json(i);
@@ -188,27 +195,33 @@ void view_trial(learn_view *v, const mcp_learn_info *i)
                term_number(a, sizeof a, "%.2f", i->cost), i->ended ? ", ended early: " : "",
                i->ended ? i->reason : "");
     } else {
-        printf("trial %d: %s, cost %s (forecast %s, success %s)%s%s; %d steps on %d pairs, %s\n", i->number,
+        printf("trial %d: %s, cost %s (forecast %s, success %s)%s%s; %d steps on %d pairs, ready in %s", i->number,
                verdict(i), term_number(a, sizeof a, "%.2f", i->cost),
                term_number(b, sizeof b, "%.2f", i->forecast_cost),
                term_number(c, sizeof c, "%.2f", i->forecast_success), i->ended ? "; " : "",
-               i->ended ? i->reason : "", i->steps, i->data, term_seconds((char[32]){0}, 32, seconds_of(i)));
+               i->ended ? i->reason : "", i->steps, i->data, term_seconds(d, sizeof d, wait));
+        if (motion > 0.0) printf(" (%.1f times the motion)", wait / motion);
+        printf("\n");
     }
     fflush(stdout);
 }
 
 /* In 80 columns; the one about limits comes only when they were in sight. */
-void view_table(const mcp_learn_info *info, int count)
+void view_table(const mcp_learn_info *info, int count, double ts)
 {
-    int limits = 0;
+    int    limits = 0;
+    double waits = 0.0, motion = 0.0, estimate_s = 0.0;
     for (int k = 0; k < count; k++) limits |= info[k].forecast_limit >= 0.005;
-    printf("\n  trial     pairs steps forecast cost success%s    cost result      in band   time\n",
+    printf("\n  trial     pairs steps forecast cost success%s    cost result      in band   wait\n",
            limits ? " limit" : "");
     for (int k = 0; k < count; k++) {
         const mcp_learn_info *i = &info[k];
         char name[24], cost[32] = "-", success[24] = "-", limit[24] = "", real[24], band[24] = "-",
                        steps[24] = "-", pairs[24] = "-";
-        double seconds = seconds_of(i);
+        double seconds = i->explored ? 0.0 : wait_of(i, estimate_s);
+        estimate_s = i->estimate_s;
+        waits += seconds;
+        motion += motion_of(i, ts);
         snprintf(name, sizeof name, "%s %d", i->explored ? "explore" : "trial", i->number);
         if (limits) snprintf(limit, sizeof limit, "%6s", "-");
         if (!i->explored) {
@@ -226,5 +239,8 @@ void view_table(const mcp_learn_info *info, int count)
                term_number(real, sizeof real, "%.2f", i->cost), verdict(i), band, seconds < 100 ? 1 : 0,
                seconds);
     }
+    if (motion > 0.0)
+        printf("\n  %.1f s of waiting for policies, %.1f s of motion: %.1f times as long\n", waits, motion,
+               waits / motion);
     printf("\n");
 }

@@ -13,9 +13,10 @@ enum { VIEW_HISTORY = 8192 };
 typedef struct {
     view_mode mode;
     int       trials;                /* policy trials wanted          */
-    int       done;                  /* policy trials timed so far    */
-    double    spent;                 /* s, on those                   */
-    double    trial_began, last_draw;
+    double    ts;                    /* s, a sample                   */
+    double    estimate_s;            /* s, of the trial before        */
+    double    first_step;            /* when the present optimisation had done its first step */
+    double    last_draw;
     mcp_phase phase;
     int       phase_trial;
     int       steps;                 /* of the present optimisation   */
@@ -24,13 +25,13 @@ typedef struct {
     void     *also_context;
 } learn_view;
 
-void view_begin(learn_view *v, view_mode mode, int trials);
+void view_begin(learn_view *v, view_mode mode, int trials, double ts);
 int view_progress(void *context,
                   const mcp_learn_progress *p); /* an mcp_learn_progress_fn; stops when a signal asked */
 void view_trial(learn_view *v, const mcp_learn_info *info);     /* a trial is done */
 void view_clear(learn_view *v);                                 /* takes the live line away */
-/* The table of all trials. */
-void view_table(const mcp_learn_info *info, int count);
+/* The table of all trials; ts: s, a sample. */
+void view_table(const mcp_learn_info *info, int count, double ts);
 json_t *view_info_json(const mcp_learn_info *info);
 
 #endif

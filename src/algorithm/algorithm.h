@@ -49,6 +49,8 @@ typedef struct {
     int                warm;            /* 1: theta holds a policy to start from           */
     int                incumbent_works; /* and that policy succeeded on the plant        */
     double             cost_scale;      /* what a trial can cost; NaN: not known         */
+    /* how far the last trial's cost was from its forecast, in the forecast's deviations; 0: there is none */
+    double             surprise;
     mcp_pool          *pool;
     /* may be NULL; non-zero from it means: stop, return MCP_OK with outcome MCP_INTERRUPTED */
     mcp_progress_fn *progress;

@@ -150,6 +150,14 @@ static mcp_status incumbent(mcp_learner *l, mcp_run_item **start, int *working, 
     return st;
 }
 
+/* How far the last trial's cost was from its forecast, in the forecast's deviations; 0 without one. */
+static double surprise(const mcp_run *r)
+{
+    const mcp_run_item *last = mcp_run_trial(r, mcp_run_trials(r));
+    double off = last ? fabs(last->info.cost - last->info.forecast_cost) / last->info.forecast_std : 0.0;
+    return isfinite(off) ? off : 0.0;
+}
+
 static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
 {
     mcp_run             *r = l->run;
@@ -172,6 +180,7 @@ static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
         .warm = start != NULL,
         .incumbent_works = working,
         .cost_scale = mcp_run_cost_scale(r),
+        .surprise = surprise(r),
         .pool = l->pool,
         .progress = optimise_progress,
         .progress_context = l,

@@ -38,15 +38,38 @@ static mcp_status join(double **a, int n, const double *b, int m, mcp_error *err
     return MCP_OK;
 }
 
+/* Steps of a second optimisation count on from those of the first. */
+typedef struct {
+    mcp_progress_fn *to;
+    void            *context;
+    int              steps;
+} go_on;
+
+static int pass_on(void *context, const mcp_progress *p)
+{
+    const go_on *g = context;
+    mcp_progress q = *p;
+    q.step += g->steps;
+    q.steps_max += g->steps;
+    if (p->step == 1) q.event = 3;
+    return g->to(g->context, &q);
+}
+
 /* A fresh policy beside the one in theta; the cheaper on the fixed noise set goes on. One that works is
  * replaced only for a gain that is worth the risk. */
 static mcp_status second_try(const mcp_optimise_request *q, double *theta, mcp_optimise_info *info,
                              mcp_error *err)
 {
-    int               params = mcp_program_params(q->system->controller);
+    int                  params = mcp_program_params(q->system->controller);
+    go_on                count = {q->progress, q->progress_context, info->steps};
+    mcp_optimise_request again = *q;
+    if (q->progress) {
+        again.progress = pass_on;
+        again.progress_context = &count;
+    }
     double           *other = mcp_calloc((size_t)params + 1, sizeof *other);
     mcp_optimise_info more = {0};
-    mcp_status st = other ? mcp_policy_optimise(q, 0, other, &more, err)
+    mcp_status st = other ? mcp_policy_optimise(&again, 0, other, &more, err)
                           : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a policy");
     if (st == MCP_OK) st = join(&info->history, info->steps, more.history, more.steps, err);
     if (st == MCP_OK) st = join(&info->rate_history, info->steps, more.rate_history, more.steps, err);
@@ -82,6 +105,7 @@ static mcp_status particles(const mcp_algorithm_input *in, int true_state, doubl
         .trial = in->number,
         .true_state = true_state,
         .incumbent_works = in->incumbent_works,
+        .surprise = in->surprise,
         .cost_scale = in->cost_scale,
         .visited = in->visited,
         .visits = in->visits,

@@ -6,6 +6,8 @@
  *     share of particles that
  *               fail the task's success test: J (1 + w (1 - p)); the best policy by this score is kept and,
  *                 at the end, returned
+ *   stop:       a gain counts when it is more than chance and more than the model can be trusted with; without
+ *               one for a while the rate is lowered, and in the end the optimisation stops
  *   incumbent:  a policy that worked on the plant is replaced only for a predicted gain that is worth the
  *     risk
  * A step whose particles give NaN is drawn again; after ten draws in a row the policy is given up for a
@@ -25,6 +27,7 @@
 
 enum { RACE_STEPS = 50, RESAMPLE_MOST = 10, RESTART_MOST = 5, CHECK_PARTICLES = 32 };
 enum { RULE_PLATEAU = 0, RULE_MONITOR, RULE_SCHEDULE };
+static const double failed_few = 0.01; /* of the particles: the policy succeeds */
 static const uint32_t fixed_noise = UINT32_MAX; /* step number of the evaluation's noise */
 
 typedef struct {
@@ -32,7 +35,8 @@ typedef struct {
     const mcp_optimise_settings *set;
     mcp_optimise_info           *info;
     mcp_error                   *err;
-    mcp_rollout                 *rollout, *judge; /* judge: more particles, for evaluations */
+    mcp_rollout *rollout, *few, *judge; /* few: for the first steps; judge: for evaluations */
+    int          coarse;                /* 1: the few are in use */
     int                          judges;          /* its particles */
     mcp_adam                     adam;
     mcp_pace                     pace;
@@ -42,6 +46,8 @@ typedef struct {
     double                      *theta, *gradient, *best, *rate;
     double best_score, best_cost; /* on the fixed noise: with failures counted, and J alone */
     double *states, *applied; /* of an evaluation's particles; NULL: no success test */
+    double failed;            /* the share of them that failed in the last evaluation */
+    double *costs, *reference_costs; /* [judges] of the last evaluation, and of the last that counted */
     mcp_scorer *scorer;
     double                       score_first;
     int                          stopped;   /* by the callback */
@@ -97,19 +103,44 @@ static double failures(const search *s)
  * unless their noise is larger than the robot's. */
 static double evaluate(search *s, double *J)
 {
-    mcp_rollout_result result = {.states = s->states, .applied = s->applied};
-    double             score, failed = 0.0;
+    mcp_rollout_result result = {.states = s->states, .applied = s->applied, .particle_cost = s->costs};
+    double             score;
     *J = INFINITY;
+    s->failed = 0.0;
     if (particles(s, s->judge, fixed_noise, 0.0, s->set->stress, &result, NULL) != MCP_OK) return INFINITY;
-    if (s->states) failed = failures(s);
+    if (s->states) s->failed = failures(s);
     *J    = result.J;
-    score = result.J + s->set->success_weight * failed * fabs(result.J);
+    score = result.J + s->set->success_weight * s->failed * fabs(result.J);
     if (score < s->best_score) {
         s->best_score = score;
         s->best_cost  = result.J;
         memcpy(s->best, s->theta, (size_t)s->params * sizeof *s->best);
     }
     return score;
+}
+
+/* The least gain over the reference that counts. Chance: the standard error of the gain over the particles,
+ * times how many deviations the last forecast was off (two before there was one). Use: a policy that already
+ * succeeds needs a gain that would replace it. */
+static double worth(const search *s, double reference)
+{
+    const double surprise = s->q->surprise;
+    double       doubt = surprise > 0.0 ? fmin(fmax(surprise, 1.0), 3.0) : 2.0;
+    double       error = doubt * mcp_gain_error(s->judges, s->reference_costs, s->costs);
+    int          succeeds = s->states && s->failed <= failed_few;
+    double       relative = succeeds ? fmax(s->set->gain, s->set->incumbent_gain) : s->set->gain;
+    if (!isfinite(reference) || !isfinite(error)) return 0.0;
+    return fmax(relative * fabs(reference), error * (1.0 + s->set->success_weight * s->failed));
+}
+
+/* One evaluation for the plateau rule, at step i. */
+static mcp_verdict plateau_at(search *s, mcp_plateau *r, int i)
+{
+    double      J, now = evaluate(s, &J);
+    mcp_verdict verdict = mcp_plateau_step(r, i, now, isfinite(now) ? worth(s, r->reference) : 0.0, &s->pace);
+    if (r->since == i && verdict == MCP_RULE_GO)
+        memcpy(s->reference_costs, s->costs, (size_t)s->judges * sizeof *s->costs);
+    return verdict;
 }
 
 static void go_to_best(search *s)
@@ -131,7 +162,7 @@ static mcp_status sample(search *s, mcp_rollout_result *result, int *event)
     for (;;) {
         mcp_status st = MCP_OK;
         for (int k = 0; k < RESAMPLE_MOST; k++) {
-            st = particles(s, s->rollout, s->draws++, s->pace.dropout, 1.0, result, s->err);
+            st = particles(s, s->coarse ? s->few : s->rollout, s->draws++, s->pace.dropout, 1.0, result, s->err);
             if (st != MCP_ERR_NUMERIC) return st;
             s->info->resampled++;
         }
@@ -207,9 +238,10 @@ static mcp_status descend(search *s)
     const mcp_pace               start = s->pace;
     const int                    every = set->evaluate_every > 0 ? set->evaluate_every : 50;
     mcp_monitor                  monitor = mcp_monitor_make(set->step_size_min);
-    mcp_plateau plateau = mcp_plateau_make(set->gain, set->patience, set->step_size_min, s->best_score);
+    mcp_plateau                  plateau = mcp_plateau_make(set->patience, set->step_size_min, s->best_score);
     mcp_status                   st = MCP_OK;
     int                          lowered = 0, restarts = s->info->restarts, base = s->info->steps;
+    memcpy(s->reference_costs, s->costs, (size_t)s->judges * sizeof *s->costs);
     s->info->outcome = MCP_STEPS_MAX;
     for (int i = 1; base + i <= s->steps_max && !s->stopped; i++) {
         double      J;
@@ -221,13 +253,14 @@ static mcp_status descend(search *s)
             restarts = s->info->restarts;
             s->pace = start;
             monitor = mcp_monitor_make(set->step_size_min);
-            plateau = mcp_plateau_make(set->gain, set->patience, set->step_size_min, INFINITY);
+            s->coarse = s->few != NULL;
+            plateau = mcp_plateau_make(set->patience, set->step_size_min, INFINITY);
             plateau.since = i;
         }
         if (set->stop_rule == RULE_MONITOR) verdict = mcp_monitor_step(&monitor, J, &s->pace);
         else if (i % every == 0) {
-            double now = evaluate(s, &J);
-            if (set->stop_rule == RULE_PLATEAU) verdict = mcp_plateau_step(&plateau, i, now, &s->pace);
+            if (set->stop_rule == RULE_PLATEAU) verdict = plateau_at(s, &plateau, i);
+            else evaluate(s, &J);
         }
         if (verdict == MCP_RULE_STOP) {
             s->info->outcome = MCP_CONVERGED;
@@ -235,6 +268,7 @@ static mcp_status descend(search *s)
         }
         if (verdict != MCP_RULE_LOWERED) continue;
         lowered = 1;
+        s->coarse = 0;
         if (set->stop_rule == RULE_PLATEAU) go_to_best(s);
         else mcp_adam_reset(&s->adam);
     }
@@ -260,6 +294,8 @@ static size_t layout(search *s, char *mem)
     s->rate     = mcp_arena_doubles(&a, n);
     s->adam.m   = mcp_arena_doubles(&a, n);
     s->adam.v   = mcp_arena_doubles(&a, n);
+    s->costs    = mcp_arena_doubles(&a, (size_t)s->judges);
+    s->reference_costs = mcp_arena_doubles(&a, (size_t)s->judges);
     if (s->q->system->task->success.text && s->set->success_weight > 0.0) {
         size_t rows     = (size_t)(s->q->system->steps + 1) * (size_t)s->judges;
         s->states       = mcp_arena_doubles(&a, rows * (size_t)s->q->system->nx);
@@ -377,19 +413,26 @@ static mcp_status run(search *s, int warm, mcp_error *err)
         s->info->tolerance = models.tolerance;
         s->info->points = models.points;
         st = mcp_rollout_create(&s->rollout, q->system, models.of, &r, q->pool, err);
+        r.particles = (int)ceil(s->set->particles * s->set->particles_start);
+        if (r.particles < s->set->particles && s->set->stop_rule == RULE_PLATEAU && st == MCP_OK)
+            st = mcp_rollout_create(&s->few, q->system, models.of, &r, q->pool, err);
+        s->coarse = s->few && !(warm && q->incumbent_works);
         r.particles = s->judges;
         if (st == MCP_OK) st = mcp_rollout_create(&s->judge, q->system, models.of, &r, q->pool, err);
     }
     if (st == MCP_OK) {
         s->score_first = evaluate(s, &s->info->cost_first);
         /* Fresh policies are a way out of a bad optimum: not needed where a policy works. */
-        if (s->set->candidates > 0 && !(warm && q->incumbent_works)) st = race(s, warm);
+        if (s->set->candidates > 0 && !(warm && q->incumbent_works)) {
+            s->steps_max += (s->set->candidates + 1) * RACE_STEPS; /* the race is on top */
+            st = race(s, warm);
+        }
     }
-    s->steps_max += s->info->steps; /* the race is on top */
     if (st == MCP_OK) st = descend(s);
     if (st == MCP_OK && s->stopped) s->info->outcome = MCP_INTERRUPTED;
     if (st == MCP_OK && warm && q->incumbent_works) keep_incumbent(s, incumbent);
     mcp_rollout_free(s->rollout);
+    mcp_rollout_free(s->few);
     mcp_rollout_free(s->judge);
     mcp_posteriors_free(&models);
     mcp_free(incumbent);

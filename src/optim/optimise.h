@@ -13,6 +13,8 @@ typedef struct {
     uint32_t          trial;       /* policy trial, from 1 */
     int               true_state;  /* MC-PILCO */
     int               incumbent_works; /* the policy in theta succeeded on the plant */
+    /* how far the last trial's cost was from its forecast, in the forecast's deviations; 0: there is none */
+    double            surprise;
     double            cost_scale;      /* what a trial can cost: gains are measured by it; NaN: not known */
     /* [visits][nx] states the plant went through, to scale a fresh policy; may be NULL */
     const double *visited;

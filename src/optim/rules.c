@@ -35,21 +35,34 @@ mcp_verdict mcp_monitor_step(mcp_monitor *m, double J, mcp_pace *p)
     return verdict;
 }
 
-mcp_plateau mcp_plateau_make(double gain, int patience, double least, double J)
+mcp_plateau mcp_plateau_make(int patience, double least, double J)
 {
-    return (mcp_plateau){.gain = gain, .least = least, .patience = patience, .reference = J};
+    return (mcp_plateau){.least = least, .patience = patience, .reference = J};
 }
 
-mcp_verdict mcp_plateau_step(mcp_plateau *r, int step, double J, mcp_pace *p)
+mcp_verdict mcp_plateau_step(mcp_plateau *r, int step, double J, double worth, mcp_pace *p)
 {
-    if (J < r->reference - r->gain * fabs(r->reference) || (isfinite(J) && !isfinite(r->reference))) {
+    if (J < r->reference - worth || (isfinite(J) && !isfinite(r->reference))) {
         r->reference = J;
         r->since     = step;
         return MCP_RULE_GO;
     }
     if (step - r->since < r->patience) return MCP_RULE_GO;
     r->since = step;
-    return mcp_pace_lower(p, r->least);
+    if (mcp_pace_lower(p, r->least) == MCP_RULE_STOP) return MCP_RULE_STOP;
+    mcp_pace_lower(p, r->least);
+    return MCP_RULE_LOWERED;
+}
+
+double mcp_gain_error(int n, const double *before, const double *now)
+{
+    double mean = 0.0, square = 0.0;
+    for (int i = 0; i < n; i++) mean += (before[i] - now[i]) / n;
+    for (int i = 0; i < n; i++) {
+        double off = before[i] - now[i] - mean;
+        square += off * off;
+    }
+    return n > 1 ? sqrt(square / (n - 1) / n) : 0.0;
 }
 
 void mcp_schedule_pace(const mcp_pace *start, int step, int steps, mcp_pace *p)

@@ -27,16 +27,20 @@ typedef struct {
 mcp_monitor mcp_monitor_make(double least); /* a 0.99, sigma 0.08 to 0.01, window 200 */
 mcp_verdict mcp_monitor_step(mcp_monitor *m, double J, mcp_pace *p);
 
-/* The plateau rule on costs without dropout on a fixed noise set: `patience` steps without a relative gain of
- * more than `gain` lower the pace. The caller goes back to its best policy on MCP_RULE_LOWERED. */
+/* The plateau rule on costs without dropout on a fixed noise set: `patience` steps without a gain of more than
+ * `worth` lower the pace by two notches (but not below `least`). The caller goes back to its best policy on
+ * MCP_RULE_LOWERED. */
 typedef struct {
-    double gain, least;
+    double least;
     int    patience;
     double reference; /* last cost that counted as a gain */
     int    since;     /* step of it */
 } mcp_plateau;
-mcp_plateau mcp_plateau_make(double gain, int patience, double least, double J);
-mcp_verdict mcp_plateau_step(mcp_plateau *r, int step, double J, mcp_pace *p);
+mcp_plateau mcp_plateau_make(int patience, double least, double J);
+mcp_verdict mcp_plateau_step(mcp_plateau *r, int step, double J, double worth, mcp_pace *p);
+
+/* Standard error of the mean gain of n particles from before to now, on the same noise. */
+double mcp_gain_error(int n, const double *before, const double *now);
 
 /* A fixed budget: the full step size for half of the steps, then linearly down to a tenth; the dropout halved
  * from half way, none in the last quarter. */

@@ -6,13 +6,15 @@
 const mcp_key mcp_optimise_table[] = {
     {"particles", KEY_INT, AT(particles), 1, 100000, .fallback = "200",
      .about = "particles per simulated rollout"},
+    {"particles_start", KEY_NUMBER, AT(particles_start), 0, 1, OPEN_LO, .fallback = "1",
+     .about = "plateau: share of them until the learning rate is lowered for the first time"},
     {"steps_first", KEY_INT, AT(steps_first), 0, 1000000, .fallback = "2000",
      .about = "most Adam steps before the first policy trial"},
     {"steps", KEY_INT, AT(steps), 0, 1000000, .fallback = "4000",
      .about = "most Adam steps before every later trial"},
     {"step_size", KEY_NUMBER, AT(step_size), 0, 10, OPEN_LO, .fallback = "0.02",
      .about = "Adam learning rate at the start"},
-    {"step_size_min", KEY_NUMBER, AT(step_size_min), 0, 10, .fallback = "0.0025",
+    {"step_size_min", KEY_NUMBER, AT(step_size_min), 0, 10, .fallback = "0.005",
      .about = "the optimisation ends when its rule would lower the learning rate below this"},
     {"dropout", KEY_NUMBER, AT(dropout), 0, 1, OPEN_HI, .fallback = "0.25",
      .about = "chance that a policy basis function is dropped, per particle and step"},
@@ -20,15 +22,17 @@ const mcp_key mcp_optimise_table[] = {
      .about =
          "plateau: lower the rate when the cost on a fixed noise set stops falling, keep the best policy; "
          "monitor: the smoothed cost difference of the extended paper; schedule: a fixed number of steps"},
-    {"patience", KEY_INT, AT(patience), 1, 100000, .fallback = "200",
-     .about = "plateau: steps without gain before the rate is lowered"},
-    {"evaluate_every", KEY_INT, AT(evaluate_every), 1, 100000, .fallback = "50",
+    {"patience", KEY_INT, AT(patience), 1, 100000, .fallback = "75",
+     .about = "plateau: steps without a gain that counts before the rate is lowered to a quarter"},
+    {"evaluate_every", KEY_INT, AT(evaluate_every), 1, 100000, .fallback = "25",
      .about = "plateau: steps between evaluations on the fixed noise set"},
     {"evaluate_particles", KEY_INT, AT(evaluate_particles), 0, 100000, .fallback = "400",
      .about = "particles of that set, but at least `particles` and at most four times as many: rare failures "
               "must show"},
     {"gain", KEY_NUMBER, AT(gain), 0, 1, OPEN_HI, .fallback = "0.005",
-     .about = "plateau: smallest relative gain that counts"},
+     .about = "plateau: smallest relative gain that counts. It must also be more than chance over the "
+              "particles, by as many standard errors as the last forecast was deviations off (1 to 3), and "
+              "reach incumbent_gain once the policy succeeds on the particles"},
     {"adjoint_clip", KEY_NUMBER, AT(adjoint_clip), 0, 1e9, .fallback = "30",
      .about = "bound on the norm of each particle's state adjoint after every backward step; 0 = none"},
     {"gradient_clip", KEY_NUMBER, AT(gradient_clip), 0, 1e9, .fallback = "1",

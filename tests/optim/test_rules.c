@@ -70,21 +70,39 @@ CASE(monitor_lowers_and_stops_at_the_hand_computed_steps)
     }
 }
 
-CASE(plateau_waits_for_its_patience_and_ignores_tiny_gains)
+CASE(plateau_waits_for_its_patience_and_ignores_gains_of_no_worth)
 {
-    mcp_plateau r = mcp_plateau_make(0.005, 100, 0.0025, 20.0);
-    mcp_pace    p = {0.01, 0.25};
-    CHECK(mcp_plateau_step(&r, 50, 15.0, &p) == MCP_RULE_GO);
-    CHECK(mcp_plateau_step(&r, 100, 14.99, &p) ==
-          MCP_RULE_GO); /* 0.07 %: no gain, but 50 steps are not patience */
-    CHECK(mcp_plateau_step(&r, 150, 14.98, &p) == MCP_RULE_LOWERED); /* 100 steps since the last real gain */
-    CHECK(p.step_size == 0.005 && p.dropout == 0.125);
-    CHECK(mcp_plateau_step(&r, 200, 15.5, &p) == MCP_RULE_GO);
-    CHECK(mcp_plateau_step(&r, 250, INFINITY, &p) == MCP_RULE_LOWERED);
-    CHECK(p.step_size == 0.0025 && p.dropout == 0.0);
-    CHECK(mcp_plateau_step(&r, 300, 10.0, &p) == MCP_RULE_GO);
-    CHECK(mcp_plateau_step(&r, 400, 10.0, &p) == MCP_RULE_STOP);
+    mcp_plateau r = mcp_plateau_make(100, 0.0025, 20.0);
+    mcp_pace    p = {0.02, 0.25};
+    CHECK(mcp_plateau_step(&r, 50, 15.0, 0.1, &p) == MCP_RULE_GO);
+    CHECK(mcp_plateau_step(&r, 100, 14.91, 0.1, &p) == MCP_RULE_GO); /* too little, but 50 steps only */
+    CHECK(mcp_plateau_step(&r, 125, 14.91, 0.05, &p) == MCP_RULE_GO); /* the same gain, when it is worth more */
+    CHECK(r.reference == 14.91 && r.since == 125);
+    CHECK(mcp_plateau_step(&r, 200, 14.0, 1.0, &p) == MCP_RULE_GO);
+    CHECK(mcp_plateau_step(&r, 225, 14.0, 1.0, &p) == MCP_RULE_LOWERED); /* 100 steps since the last one */
+    CHECK(p.step_size == 0.005 && p.dropout == 0.0);                     /* two notches */
+    CHECK(mcp_plateau_step(&r, 275, 15.5, 0.1, &p) == MCP_RULE_GO);
+    CHECK(mcp_plateau_step(&r, 325, INFINITY, 0.0, &p) == MCP_RULE_LOWERED);
+    CHECK(p.step_size == 0.0025); /* the second notch would be below the least */
+    CHECK(mcp_plateau_step(&r, 375, 10.0, 0.1, &p) == MCP_RULE_GO);
+    CHECK(mcp_plateau_step(&r, 475, 10.0, 0.1, &p) == MCP_RULE_STOP);
     CHECK(p.step_size == 0.0025);
+}
+
+CASE(plateau_takes_any_number_after_none)
+{
+    mcp_plateau r = mcp_plateau_make(100, 0.0025, INFINITY);
+    mcp_pace    p = {0.02, 0.25};
+    CHECK(mcp_plateau_step(&r, 50, 90.0, 0.0, &p) == MCP_RULE_GO && r.reference == 90.0 && r.since == 50);
+}
+
+CASE(gain_error_is_that_of_paired_differences)
+{
+    /* differences 1, 2, 3, 4 after a large common part: deviation sqrt(5/3), error half of it */
+    const double before[] = {101, 202, 303, 404}, after[] = {100, 200, 300, 400}, same[] = {100, 201, 302, 403};
+    CHECK_CLOSE(mcp_gain_error(4, before, after), 0.5 * sqrt(5.0 / 3.0), 1e-12, 0);
+    CHECK_CLOSE(mcp_gain_error(4, before, same), 0.0, 0, 1e-12); /* every particle gains one */
+    CHECK(mcp_gain_error(1, before, after) == 0.0);
 }
 
 CASE(schedule_ends_at_a_tenth_without_dropout)
@@ -109,7 +127,9 @@ int main(int argc, char **argv)
     RUN(adam_finds_the_minimum_of_a_valley);
     RUN(clip_shortens_only_long_gradients_and_keeps_their_direction);
     RUN(monitor_lowers_and_stops_at_the_hand_computed_steps);
-    RUN(plateau_waits_for_its_patience_and_ignores_tiny_gains);
+    RUN(plateau_waits_for_its_patience_and_ignores_gains_of_no_worth);
+    RUN(plateau_takes_any_number_after_none);
+    RUN(gain_error_is_that_of_paired_differences);
     RUN(schedule_ends_at_a_tenth_without_dropout);
     return DONE();
 }
