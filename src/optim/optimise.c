@@ -413,7 +413,7 @@ static mcp_status run(search *s, int warm, mcp_error *err)
         s->info->tolerance = models.tolerance;
         s->info->points = models.points;
         st = mcp_rollout_create(&s->rollout, q->system, models.of, &r, q->pool, err);
-        r.particles = (int)ceil(s->set->particles * s->set->particles_start);
+        r.particles = (int)ceil(s->set->particles * s->set->start_particles);
         if (r.particles < s->set->particles && s->set->stop_rule == RULE_PLATEAU && st == MCP_OK)
             st = mcp_rollout_create(&s->few, q->system, models.of, &r, q->pool, err);
         s->coarse = s->few && !(warm && q->incumbent_works);

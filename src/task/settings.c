@@ -6,7 +6,7 @@
 const mcp_key mcp_optimise_table[] = {
     {"particles", KEY_INT, AT(particles), 1, 100000, .fallback = "200",
      .about = "particles per simulated rollout"},
-    {"particles_start", KEY_NUMBER, AT(particles_start), 0, 1, OPEN_LO, .fallback = "1",
+    {"start_particles", KEY_NUMBER, AT(start_particles), 0, 1, OPEN_LO, .fallback = "1",
      .about = "plateau: share of them until the learning rate is lowered for the first time"},
     {"steps_first", KEY_INT, AT(steps_first), 0, 1000000, .fallback = "2000",
      .about = "most Adam steps before the first policy trial"},

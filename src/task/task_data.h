@@ -164,7 +164,7 @@ typedef struct {
     int    particles;
     int    steps_first, steps; /* most Adam steps in the first trial, later */
     double step_size;          /* Adam learning rate */
-    double particles_start; /* share of the particles until the rate is first lowered */
+    double start_particles; /* share of the particles until the rate is first lowered */
     double step_size_min;      /* the optimisation ends when the rule would go below it */
     double dropout;
     int    stop_rule;      /* 0 plateau, 1 monitor, 2 schedule (fixed budget) */
