@@ -118,6 +118,11 @@ static void print(const bench_problem *b, const bench_request *q, const figures 
         printf("gradient step %.2f ms (median of %d, best %.2f; processor time %.2f, best %.2f); products "
                "alone %.2f ms of one thread, %.1f GF/s\n",
                f->median, q->repeats, f->best, f->cpu, f->cpu_best, 1e3 * seconds, 1e-9 * flops / seconds);
+        for (int g = 0; q->single && g < 2; g++) {
+            mcp_single_info i = mcp_posterior_single(b->posterior[g]);
+            printf("GP %d in %s precision (errors of single: moments %.1e of the noise, slopes %.1e)\n", g + 1,
+                   i.used ? "single" : "double", i.moment_error, i.row_error);
+        }
         printf("peak memory %.0f MB, of which particles %.1f MB; J = %.6f\n", (double)use.ru_maxrss / 1024.0,
                (double)mcp_rollout_bytes(b->rollout) / 1e6, f->J);
         return;

@@ -5,6 +5,9 @@
  *
  * Q = W' W itself is never formed: k' Q k has terms as large as k(f, f) times the condition of K + s2 I that
  * cancel, |A|^2 has none. */
+#include <math.h>
+#include <string.h>
+
 #include "math/arena.h"
 #include "model/posterior_parts.h"
 
@@ -15,6 +18,7 @@ typedef struct {
     double *live;     /* ld: 1, or 0 where the variance was clamped         */
     double *prior;    /* ld: k(f, f); scratch for the way back              */
     double *kbar;     /* m x MCP_LANES: a strip's adjoint, scratch          */
+    double *bars;     /* 2 x ld: adjoints of mean and variance              */
     double *scratch;
 } tape_parts;
 
@@ -35,6 +39,7 @@ static size_t layout_tape(tape_parts *t, const mcp_posterior *p, int ld, double 
     t->live    = take(&used, base, n);
     t->prior   = take(&used, base, n);
     t->kbar    = take(&used, base, m * MCP_LANES);
+    t->bars    = take(&used, base, 2 * n);
     t->scratch = take(&used, base, mcp_kernel_batch_scratch(p->cov));
     return used;
 }
@@ -43,7 +48,9 @@ size_t mcp_posterior_tape(const mcp_posterior *p, int ld)
 {
     tape_parts t;
     double     nothing[1];
-    return layout_tape(&t, p, ld, nothing);
+    size_t     whole = layout_tape(&t, p, ld, nothing);
+    size_t     strip = p->strip ? mcp_strip_work(p->strip->D, p->m, p->mv) / 2 + 1 : 0;
+    return whole > strip ? whole : strip;
 }
 
 void mcp_posterior_predict(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var,
@@ -91,9 +98,44 @@ void mcp_posterior_backward(const mcp_posterior *p, int n, int ld, const double 
     mcp_kernel_batch_diagonal_backward(p->cov, n, ld, F, t.prior, F_bar);
 }
 
+/* The same in double precision: forward, and the way back while its tape is in the cache. */
+static void sample_double(const mcp_posterior *p, const mcp_sample_call *c)
+{
+    tape_parts t;
+    layout_tape(&t, p, c->ld, c->tape);
+    if (c->row) mcp_posterior_forward(p, c->n, c->ld, c->F, c->mean, c->std, c->tape);
+    else mcp_posterior_predict(p, c->n, c->ld, c->F, c->mean, c->std, c->tape);
+    for (int j = 0; j < c->n; j++) {
+        c->std[j] = sqrt(c->std[j] + c->more);
+        t.bars[j] = 1.0;
+        t.bars[c->ld + j] = c->std[j] > 0.0 ? 0.5 * c->eps[j] / c->std[j] : 0.0;
+    }
+    if (c->row) mcp_posterior_backward(p, c->n, c->ld, c->F, t.bars, t.bars + c->ld, c->tape, c->row);
+}
+
+void mcp_posterior_sample(const mcp_posterior *p, const mcp_sample_call *c)
+{
+    if (c->row) memset(c->row, 0, (size_t)p->features * (size_t)c->ld * sizeof *c->row);
+    if (!p->strip) {
+        sample_double(p, c);
+        return;
+    }
+    MCP_ISA_PICK(p->W.level, mcp_strip_sample)
+    (p->strip, &(mcp_strip_call){.n = c->n,
+                                 .ld = c->ld,
+                                 .F = c->F,
+                                 .eps = c->eps,
+                                 .more = c->more,
+                                 .mean = c->mean,
+                                 .std = c->std,
+                                 .row = c->row,
+                                 .work = (float *)c->tape});
+}
+
 void mcp_posterior_free(mcp_posterior *p)
 {
     if (!p) return;
+    mcp_posterior_single_free(p);
     mcp_kernel_batch_free(p->cov);
     mcp_block_free(p);
 }
@@ -101,3 +143,4 @@ void mcp_posterior_free(mcp_posterior *p)
 int    mcp_posterior_points(const mcp_posterior *p) { return p->m; }
 int    mcp_posterior_variance_points(const mcp_posterior *p) { return p->mv; }
 double mcp_posterior_noise_var(const mcp_posterior *p) { return p->s2; }
+mcp_single_info mcp_posterior_single(const mcp_posterior *p) { return p->single; }

@@ -23,6 +23,7 @@ typedef struct {
     /* SPARSE, SUBSET: points are added until the prior variance that they leave unexplained at every data
      * point is at most this fraction of the noise variance; 0 = all that matter */
     double tolerance;
+    int                single; /* 1: sample in single precision where a test at the data finds it safe */
     int                points_max; /* SPARSE, SUBSET: most points kept; 0 = no limit */
     double accuracy; /* SPARSE: more points are added until the mean at the data differs from the exact one by
                         at most this fraction of the noise standard deviation, and the standard deviation by
@@ -41,6 +42,14 @@ int        mcp_posterior_points(const mcp_posterior *p);
 int        mcp_posterior_variance_points(const mcp_posterior *p); /* rows of Q */
 double     mcp_posterior_noise_var(const mcp_posterior *p);
 
+/* Whether it is sampled in single precision, and what the test found where it was made: largest error of mean
+ * and standard deviation in noise standard deviations, error of the Jacobian's rows against their size. */
+typedef struct {
+    int    used, tried;
+    double moment_error, row_error;
+} mcp_single_info;
+mcp_single_info mcp_posterior_single(const mcp_posterior *p);
+
 /* Doubles of tape that forward writes and backward reads, for stride ld. */
 size_t mcp_posterior_tape(const mcp_posterior *p, int ld);
 void mcp_posterior_forward(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var,
@@ -48,6 +57,17 @@ void mcp_posterior_forward(const mcp_posterior *p, int n, int ld, const double *
 /* The same numbers for predictions that no backward follows, for half the products. */
 void mcp_posterior_predict(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var,
                            double *tape);
+/* A sample of the change and its slope: mean + std eps, std = sqrt(var + more), and its Jacobian row
+ * dmean/dF + eps/(2 std) dvar/dF. In single precision where the posterior was admitted to it. */
+typedef struct {
+    int           n, ld;
+    const double *F, *eps;    /* [feature][ld], [ld] */
+    double        more;       /* noise variance that the sample is drawn with, 0: none */
+    double       *mean, *std; /* [ld] */
+    double       *row;        /* [feature][ld]; NULL: not wanted */
+    double       *tape;       /* mcp_posterior_tape doubles */
+} mcp_sample_call;
+void mcp_posterior_sample(const mcp_posterior *p, const mcp_sample_call *c);
 /* Adds d(sum mean_bar mean + var_bar var)/dF to F_bar; V = W' W k is on the tape. What forward
  * wrote there is kept (backward may be called again), but part of the tape is scratch, so it is not const.
  * (The particle simulation calls it right after forward, with mean_bar = 1 and var_bar = eps/(2 sqrt(var)):

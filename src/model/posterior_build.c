@@ -141,6 +141,7 @@ mcp_status mcp_posterior_build(mcp_posterior **out, const mcp_posterior_plan *q,
     }
     double *room = p->alpha + mcp_round_lanes(m);
     mcp_gemm_pack_triangle(&p->W, q->level, MCP_LOWER, p->mv, d.W, p->mv, room);
+    if (q->single && (st = mcp_posterior_single_make(p, d.W, err)) != MCP_OK) goto done;
     transpose(p->mv, d.W);
     mcp_gemm_pack_triangle(&p->Wt, q->level, MCP_UPPER, p->mv, d.W, p->mv, room + packed_room(m));
     *out = p;

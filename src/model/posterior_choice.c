@@ -144,7 +144,7 @@ static mcp_status agree(mcp_posterior **out, const mcp_gp *gp, mcp_inducing *cho
     mcp_posterior *p = NULL;
     checks         c = {0};
     int            mv = 0, at_data; /* mv = 0: the variance is not there yet */
-    mcp_posterior_plan plan = {.gp = gp, .level = level};
+    mcp_posterior_plan plan = {.gp = gp, .level = level, .single = s->single};
     mcp_status     st = mcp_posterior_build(&p, &plan, &jitter, err);
     plan.choice = choice;
     if (st == MCP_OK) st = make_checks(&c, gp, p, err);
@@ -192,8 +192,14 @@ mcp_status mcp_posterior_create(mcp_posterior **out, const mcp_gp *gp, const mcp
         mcp_posterior_plan plan = {.gp = gp,
                                    .choice = all ? NULL : &choice,
                                    .mv = projected ? choice.m : 0,
-                                   .level = level};
+                                   .level = level,
+                                   .single = s->single};
         st = mcp_posterior_build(out, &plan, &mine.jitter, err);
+    }
+    if (st == MCP_OK && s->single) st = mcp_posterior_single_admit(*out, gp, err);
+    if (st != MCP_OK) {
+        mcp_posterior_free(*out);
+        *out = NULL;
     }
     if (st != MCP_OK || !info) goto done;
     mine.points   = (*out)->m;

@@ -6,6 +6,7 @@
 #include "model/inducing.h"
 #include "model/leaf.h"
 #include "model/posterior.h"
+#include "model/strip.h"
 
 struct mcp_posterior {
     mcp_kernel_batch   *cov;
@@ -15,6 +16,8 @@ struct mcp_posterior {
     double    *alpha;
     mcp_packed W, Wt; /* Q = W' W, W lower triangular; and W' */
     size_t     bytes;
+    const mcp_strip_model *strip; /* in single precision; NULL: it is not used */
+    mcp_single_info single;
     void (*moments_forward) MCP_MOMENTS_ARGS;
     void (*moments_backward) MCP_KBAR_ARGS;
 };
@@ -26,8 +29,15 @@ typedef struct {
     const mcp_inducing *choice;
     int                 mv;
     mcp_isa             level;
+    int                 single; /* 1: with what single precision needs */
 } mcp_posterior_plan;
 mcp_status mcp_posterior_build(mcp_posterior **out, const mcp_posterior_plan *q, double *jitter,
                                mcp_error *err);
+
+/* Single precision (posterior_single.c): made from W (mv x mv) if the kernel allows it, and taken away again
+ * if its numbers are not good enough. */
+mcp_status mcp_posterior_single_make(mcp_posterior *p, const double *W, mcp_error *err);
+mcp_status mcp_posterior_single_admit(mcp_posterior *p, const mcp_gp *gp, mcp_error *err);
+void       mcp_posterior_single_free(mcp_posterior *p);
 
 #endif

@@ -43,9 +43,7 @@ void mcp_block_layout(mcp_block *b, const mcp_shape *s, int ld, mcp_slab *slab, 
     }
     b->gp_tape = mcp_arena_doubles(a, gp_tape);
     rows(&b->mean, a, 1, ld);
-    rows(&b->var, a, 1, ld);
-    rows(&b->mean_bar, a, 1, ld);
-    rows(&b->var_bar, a, 1, ld);
+    rows(&b->std, a, 1, ld);
     rows(&b->cost_out, a, 2, ld);
     rows(&b->bad, a, 1, ld);
     rows(&b->x_bar, a, s->nx, ld);
@@ -129,19 +127,16 @@ static void sample_change(mcp_block *b, int g, int t, int n, int want_gradient)
     const double        *eps = row(b->eps, t * s->ngp + g, ld);
     const double        *expected = row(k->f, s->nf + g, ld);
     double              *change = row(k->xad, s->nx + s->nu + g, ld);
-    const double         more = s->set.noisy ? mcp_posterior_noise_var(p) : 0.0;
-    if (want_gradient) mcp_posterior_forward(p, n, ld, k->f, b->mean, b->var, b->gp_tape);
-    else mcp_posterior_predict(p, n, ld, k->f, b->mean, b->var, b->gp_tape);
-    for (int j = 0; j < n; j++) {
-        double std = sqrt(b->var[j] + more);
-        change[j] = expected[j] + b->mean[j] + std * eps[j];
-        b->mean_bar[j] = 1.0;
-        b->var_bar[j] = std > 0.0 ? 0.5 * eps[j] / std : 0.0;
-    }
-    if (!want_gradient) return;
-    double *slope = row(k->jacobian, g * s->nf, ld);
-    zero(slope, s->nf, ld);
-    mcp_posterior_backward(p, n, ld, k->f, b->mean_bar, b->var_bar, b->gp_tape, slope);
+    mcp_posterior_sample(p, &(mcp_sample_call){.n = n,
+                                               .ld = ld,
+                                               .F = k->f,
+                                               .eps = eps,
+                                               .more = s->set.noisy ? mcp_posterior_noise_var(p) : 0.0,
+                                               .mean = b->mean,
+                                               .std = b->std,
+                                               .row = want_gradient ? row(k->jacobian, g * s->nf, ld) : NULL,
+                                               .tape = b->gp_tape});
+    for (int j = 0; j < n; j++) change[j] = expected[j] + b->mean[j] + b->std[j] * eps[j];
 }
 
 /* x * 0 is 0, or NaN when x is not finite. */

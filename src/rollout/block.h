@@ -39,7 +39,7 @@ typedef struct {
     mcp_slab        *slab; /* T+1 */
     double          *x0, *e, *eps;
     uint8_t         *keep;
-    double          *mean, *var, *mean_bar, *var_bar, *gp_tape, *cost_out, *bad;
+    double          *mean, *std, *gp_tape, *cost_out, *bad;
     double          *x_bar, *xe_bar, *y_bar, *uz_bar, *a_bar, *xad_bar, *f_bar, *cost_bar, *clip;
     double          *memory_bar[STAGES], *next_bar[STAGES], *scratch;
     char apart[128]; /* workers swap pointers here at every stage: no line in common */

@@ -1,0 +1,191 @@
+/* posterior_single.c - whether a posterior may be sampled in single precision, and what that needs.
+ *
+ * Single precision is taken for kernels that are one squared exponential, where mean and standard deviation
+ * agree with double precision to 1 % of the noise's standard deviation and the rows of the Jacobian to 1e-3
+ * of their size, at the data and at their mirror images in data a few samples on. The error of the variance
+ * grows with (lambda/s)^2, so good sensors keep double precision. */
+#include <math.h>
+#include <string.h>
+
+#include "math/arena.h"
+#include "model/kernel_batch_parts.h"
+#include "model/posterior_parts.h"
+
+enum { TRIED_MAX = 256, AHEAD = 3 };
+static const double moment_most = 0.01, row_most = 1e-3;
+
+/* Floats of a packed triangle of n rows: of W, which has no fewer than its transpose. */
+static size_t packed(int n)
+{
+    size_t used = 0;
+    for (int i = 0; i < n; i += MCP_STRIP_ROWS)
+        used += (size_t)(i + MCP_STRIP_ROWS < n ? i + MCP_STRIP_ROWS : n) * MCP_STRIP_ROWS;
+    return used;
+}
+
+/* W (n x n, lower) or its transpose, times factor, in panels of rows; each only as long as its triangle. */
+static void pack(int n, const double *W, double factor, int transposed, float *out)
+{
+    for (int i0 = 0; i0 < n; i0 += MCP_STRIP_ROWS) {
+        int end = !transposed && i0 + MCP_STRIP_ROWS < n ? i0 + MCP_STRIP_ROWS : n;
+        for (int k = transposed ? i0 : 0; k < end; k++)
+            for (int i = i0; i < i0 + MCP_STRIP_ROWS; i++) {
+                int r = transposed ? k : i, c = transposed ? i : k;
+                *out++ = i >= n || c > r ? 0.0f : (float)(factor * W[(size_t)r * (size_t)n + (size_t)c]);
+            }
+    }
+}
+
+typedef struct {
+    mcp_strip_model model;
+    int            *feature;
+    double         *centre, *scale, *alpha;
+    float          *Z, *alphaf, *W, *Wt;
+} parts;
+
+static size_t layout(parts *s, const mcp_posterior *p, int D, char *base)
+{
+    mcp_arena    a = {.base = base};
+    const size_t m = (size_t)p->m, d = (size_t)D, half = sizeof(float);
+    parts       *front = mcp_arena_bytes(&a, sizeof *front);
+    s->feature = mcp_arena_ints(&a, d);
+    s->centre  = mcp_arena_doubles(&a, d);
+    s->scale   = mcp_arena_doubles(&a, d);
+    s->alpha   = mcp_arena_doubles(&a, m);
+    s->Z       = mcp_arena_bytes(&a, m * d * half);
+    s->alphaf  = mcp_arena_bytes(&a, m * half);
+    s->W       = mcp_arena_bytes(&a, packed(p->mv) * half);
+    s->Wt      = mcp_arena_bytes(&a, packed(p->mv) * half);
+    return a.used;
+}
+
+static void fill(parts *s, const mcp_posterior *p, const mcp_kernel_batch *c, const double *W)
+{
+    const mcp_kernel_node *b = &c->k->node[0];
+    const size_t           D = (size_t)b->count, m = (size_t)p->m, all = (size_t)c->k->features;
+    const double           lambda2 = exp(2.0 * c->p[0]);
+    for (size_t d = 0; d < D; d++) {
+        s->feature[d] = b->feature[d];
+        s->scale[d]   = sqrt(M_LOG2E) * exp(-c->p[1 + d]);
+        s->centre[d]  = 0.0;
+        for (size_t z = 0; z < m; z++) s->centre[d] += c->Z[z * all + (size_t)b->feature[d]] / (double)m;
+        for (size_t z = 0; z < m; z++)
+            s->Z[z * D + d] = (float)((c->Z[z * all + (size_t)b->feature[d]] - s->centre[d]) * s->scale[d]);
+    }
+    for (size_t z = 0; z < m; z++) {
+        s->alpha[z]  = lambda2 * p->alpha[z];
+        s->alphaf[z] = (float)s->alpha[z];
+    }
+    pack(p->mv, W, sqrt(lambda2), 0, s->W);
+    pack(p->mv, W, sqrt(lambda2), 1, s->Wt);
+    s->model = (mcp_strip_model){.m = p->m,
+                                 .mv = p->mv,
+                                 .D = b->count,
+                                 .lambda2 = lambda2,
+                                 .floor = p->floor,
+                                 .feature = s->feature,
+                                 .centre = s->centre,
+                                 .scale = s->scale,
+                                 .Z = s->Z,
+                                 .alpha = s->alpha,
+                                 .alphaf = s->alphaf,
+                                 .W = s->W,
+                                 .Wt = s->Wt};
+}
+
+mcp_status mcp_posterior_single_make(mcp_posterior *p, const double *W, mcp_error *err)
+{
+    const mcp_kernel *k = p->cov->k;
+    parts             s;
+    void             *block;
+    if (k->nodes != 1 || k->node[0].kind != MCP_K_SE) return MCP_OK;
+    mcp_status st = mcp_block_alloc(&block, layout(&s, p, k->node[0].count, NULL), err);
+    if (st != MCP_OK) return st;
+    layout(&s, p, k->node[0].count, block);
+    fill(&s, p, p->cov, W);
+    *(parts *)block = s;
+    p->strip = &((parts *)block)->model;
+    return MCP_OK;
+}
+
+void mcp_posterior_single_free(mcp_posterior *p)
+{
+    mcp_block_free((void *)p->strip); /* the first member of the block's first part */
+    p->strip = NULL;
+}
+
+typedef struct {
+    int     q, n; /* data tried; lanes: they, and their mirror images */
+    double *F, *eps, *mean[2], *std[2], *row[2], *tape;
+} trial;
+
+static size_t layout_trial(trial *t, const mcp_posterior *p, const mcp_gp *gp, char *base)
+{
+    mcp_arena a = {.base = base};
+    t->q = gp->n < TRIED_MAX ? gp->n : TRIED_MAX;
+    t->n = mcp_round_lanes(2 * t->q);
+    size_t n = (size_t)t->n, D = (size_t)p->features;
+    t->F   = mcp_arena_doubles(&a, D * n);
+    t->eps = mcp_arena_doubles(&a, n);
+    for (int k = 0; k < 2; k++) {
+        t->mean[k] = mcp_arena_doubles(&a, n);
+        t->std[k]  = mcp_arena_doubles(&a, n);
+        t->row[k]  = mcp_arena_doubles(&a, D * n);
+    }
+    t->tape = mcp_arena_doubles(&a, mcp_posterior_tape(p, t->n));
+    return a.used;
+}
+
+static void try_both(trial *t, mcp_posterior *p, const mcp_gp *gp)
+{
+    const mcp_strip_model *strip = p->strip;
+    const size_t           n = (size_t)t->n, D = (size_t)p->features;
+    for (int i = 0; i < t->q; i++) {
+        int at = (int)((int64_t)i * gp->n / t->q), by = at + AHEAD < gp->n ? at + AHEAD : at;
+        for (size_t d = 0; d < D; d++) {
+            const double *f = gp->F + d * (size_t)gp->ld;
+            t->F[d * n + (size_t)i] = f[at];
+            t->F[d * n + (size_t)(t->q + i)] = 2.0 * f[at] - f[by];
+        }
+    }
+    for (size_t j = 0; j < n; j++) t->eps[j] = j % 2 ? 1.0 : -1.0;
+    for (int k = 0; k < 2; k++) {
+        p->strip = k ? strip : NULL;
+        mcp_posterior_sample(p, &(mcp_sample_call){.n = t->n,
+                                                   .ld = t->n,
+                                                   .F = t->F,
+                                                   .eps = t->eps,
+                                                   .mean = t->mean[k],
+                                                   .std = t->std[k],
+                                                   .row = t->row[k],
+                                                   .tape = t->tape});
+    }
+}
+
+mcp_status mcp_posterior_single_admit(mcp_posterior *p, const mcp_gp *gp, mcp_error *err)
+{
+    trial  t;
+    void  *block;
+    double s = sqrt(p->s2), moment = 0.0, off = 0.0, size = 0.0;
+    if (!p->strip) return MCP_OK;
+    mcp_status st = mcp_block_alloc(&block, layout_trial(&t, p, gp, NULL), err);
+    if (st != MCP_OK) return st;
+    layout_trial(&t, p, gp, block);
+    try_both(&t, p, gp);
+    for (int j = 0; j < 2 * t.q; j++) {
+        moment = fmax(moment, fabs(t.mean[1][j] - t.mean[0][j]) / s);
+        moment = fmax(moment, fabs(t.std[1][j] - t.std[0][j]) / s);
+        for (int d = 0; d < p->features; d++) {
+            size_t at = (size_t)d * (size_t)t.n + (size_t)j;
+            off += (t.row[1][at] - t.row[0][at]) * (t.row[1][at] - t.row[0][at]);
+            size += t.row[0][at] * t.row[0][at];
+        }
+    }
+    mcp_block_free(block);
+    p->single = (mcp_single_info){.tried = 1,
+                                  .moment_error = moment,
+                                  .row_error = size > 0.0 ? sqrt(off / size) : 0.0};
+    p->single.used = moment <= moment_most && p->single.row_error <= row_most;
+    if (!p->single.used) mcp_posterior_single_free(p);
+    return MCP_OK;
+}

@@ -1,0 +1,44 @@
+/* strip.h - a GP with a squared-exponential kernel, sampled in single precision, strip by strip of lanes.
+ *   k = 2^-|x - z|^2, x and z in units of l/sqrt(log2 e) from the centre of the points: made in double
+ *     precision, then rounded
+ *   A = W k,  var = lambda^2 (1 - |A|^2),  change = alpha' k + sqrt(var + more) eps
+ *   row = d change/df = sum_z (alpha_z - lambda^2 eps/std V_z) dk_z/df,  V = W' A
+ * k, A, V and the terms of the row are single; alpha' k, |A|^2, the difference, the root and the row's sums
+ * are double. A strip's k and A stay in the first-level cache, and nothing is kept of it. */
+#ifndef MCP_STRIP_H
+#define MCP_STRIP_H
+
+#include <stddef.h>
+
+#include "math/isa.h"
+
+enum { MCP_STRIP = 16, MCP_STRIP_ROWS = 6 }; /* lanes; rows of a packed panel */
+
+typedef struct {
+    int           m, mv, D;  /* points; those of the variance; features that the kernel reads */
+    double        lambda2, floor;
+    const int    *feature;   /* [D] their rows in F */
+    const double *centre, *scale; /* [D] x = (f - centre) scale */
+    const float  *Z;         /* [m][D] */
+    const double *alpha;     /* [m], times lambda^2 */
+    const float  *alphaf;    /* [m], the same rounded */
+    const float  *W, *Wt;    /* lambda W and its transpose: panels of rows, each only as long as its triangle */
+} mcp_strip_model;
+
+typedef struct {
+    int           n, ld;
+    const double *F, *eps; /* [feature][ld], [ld] */
+    double        more;    /* noise variance that the sample is drawn with */
+    double       *mean, *std;
+    double       *row;     /* [feature][ld], those that the kernel reads are added to; NULL: not wanted */
+    float        *work;    /* mcp_strip_work floats */
+} mcp_strip_call;
+
+static inline size_t mcp_strip_work(int D, int m, int mv)
+{
+    return (size_t)(D + m + mv + MCP_STRIP_ROWS) * MCP_STRIP;
+}
+
+MCP_ISA_DECLARE(void, mcp_strip_sample, (const mcp_strip_model *p, const mcp_strip_call *c));
+
+#endif

@@ -1,0 +1,199 @@
+/* strip.isa.c - see strip.h. Every lane goes through the same operations in the same order, whether its strip
+ * has two vectors or, at the end of an odd block, one. */
+#include "model/strip.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "math/lanes.h"
+#include "math/single.h"
+
+enum { MR = MCP_STRIP_ROWS, GROUP = 8 }; /* points whose terms of the row are added up in single precision */
+
+typedef struct {
+    const mcp_strip_model *p;
+    const mcp_strip_call  *c;
+    int                    j;          /* first lane */
+    float                 *x, *K, *A;  /* [D][STRIP], [m][STRIP], [mv][STRIP]: A, then V */
+    double                 mean[MCP_STRIP], square[MCP_STRIP];
+} strip;
+
+MCP_INLINE void covariances(strip *s, int nv, int D)
+{
+    const mcp_strip_model *p = s->p;
+    mcp_d4                 mean[2][4];
+    for (int v = 0; v < 2 * nv; v++) mean[0][v] = mean[1][v] = (mcp_d4){0};
+    for (int z = 0; z < p->m; z++) {
+        const float *Z = p->Z + (size_t)z * (size_t)D;
+        mcp_f8       q[2] = {{0}, {0}};
+        for (int d = 0; d < D; d++)
+            for (int v = 0; v < nv; v++) {
+                mcp_f8 r = mcp_f8_load(s->x + d * MCP_STRIP + 8 * v) - Z[d];
+                q[v] += r * r;
+            }
+        for (int v = 0; v < nv; v++) {
+            mcp_f8 k = mcp_f8_exp2_minus(q[v], 120.0f);
+            mcp_f8_store(s->K + z * MCP_STRIP + 8 * v, k);
+            mean[z & 1][2 * v] += p->alpha[z] * mcp_f8_low(k);
+            mean[z & 1][2 * v + 1] += p->alpha[z] * mcp_f8_high(k);
+        }
+    }
+    for (int v = 0; v < 2 * nv; v++) {
+        mcp_d4 sum = mean[0][v] + mean[1][v];
+        memcpy(s->mean + 4 * v, &sum, sizeof sum);
+    }
+}
+
+/* MR rows of a panel times k rows of B */
+MCP_INLINE void panel(int nv, int k, const float *a, const float *B, mcp_f8 acc[MR][2])
+{
+    for (int i = 0; i < MR; i++)
+        for (int v = 0; v < nv; v++) acc[i][v] = (mcp_f8){0};
+#pragma GCC unroll 4
+    for (int l = 0; l < k; l++, a += MR, B += MCP_STRIP) {
+        mcp_f8 b[2];
+        for (int v = 0; v < nv; v++) b[v] = mcp_f8_load(B + 8 * v);
+#pragma GCC unroll 6
+        for (int i = 0; i < MR; i++)
+            for (int v = 0; v < nv; v++) acc[i][v] += a[i] * b[v];
+    }
+}
+
+/* A = W k and the sum of its squares; rows past the last come out as zeros. */
+MCP_INLINE void explained(strip *s, int nv)
+{
+    const int    mv = s->p->mv;
+    const float *a = s->p->W;
+    mcp_d4       square[4];
+    for (int v = 0; v < 2 * nv; v++) square[v] = (mcp_d4){0};
+    for (int i0 = 0; i0 < mv; i0 += MR) {
+        const int k = i0 + MR < mv ? i0 + MR : mv;
+        mcp_f8    acc[MR][2];
+        panel(nv, k, a, s->K, acc);
+        a += (size_t)k * MR;
+        for (int v = 0; v < nv; v++) {
+            mcp_f8 sum = (mcp_f8){0};
+            for (int i = 0; i < MR; i++) {
+                sum += acc[i][v] * acc[i][v];
+                mcp_f8_store(s->A + (i0 + i) * MCP_STRIP + 8 * v, acc[i][v]);
+            }
+            square[2 * v] += mcp_f8_low(sum);
+            square[2 * v + 1] += mcp_f8_high(sum);
+        }
+    }
+    memcpy(s->square, square, (size_t)nv * 2 * sizeof *square);
+}
+
+/* V = W' A in A's place: a row of V needs only the rows of A from its own on. */
+MCP_INLINE void transposed(strip *s, int nv)
+{
+    const int    mv = s->p->mv;
+    const float *a = s->p->Wt;
+    for (int i0 = 0; i0 < mv; i0 += MR) {
+        mcp_f8 acc[MR][2];
+        panel(nv, mv - i0, a, s->A + i0 * MCP_STRIP, acc);
+        a += (size_t)(mv - i0) * MR;
+        for (int i = 0; i < MR; i++)
+            for (int v = 0; v < nv; v++) mcp_f8_store(s->A + (i0 + i) * MCP_STRIP + 8 * v, acc[i][v]);
+    }
+}
+
+/* Adds, of points z0 .. z1-1, (alpha_z + share V_z) k_z (x_d - z_d) for up to eight features from d0. */
+MCP_INLINE void row_group(const strip *s, int v, int d0, int nd, int z0, int z1, mcp_f8 share, mcp_d4 *H)
+{
+    const mcp_strip_model *p = s->p;
+    mcp_f8                 sum[8];
+    for (int d = 0; d < nd; d++) sum[d] = (mcp_f8){0};
+    for (int z = z0; z < z1; z++) {
+        mcp_f8 bar = p->alphaf[z] + (mcp_f8){0};
+        if (z < p->mv) bar += share * mcp_f8_load(s->A + z * MCP_STRIP + 8 * v);
+        bar *= mcp_f8_load(s->K + z * MCP_STRIP + 8 * v);
+        const float *Z = p->Z + (size_t)z * (size_t)p->D + d0;
+        for (int d = 0; d < nd; d++)
+            sum[d] += bar * (mcp_f8_load(s->x + (d0 + d) * MCP_STRIP + 8 * v) - Z[d]);
+    }
+    for (int d = 0; d < nd; d++) {
+        H[2 * d] += mcp_f8_low(sum[d]);
+        H[2 * d + 1] += mcp_f8_high(sum[d]);
+    }
+}
+
+/* Features d0 .. d0+nd-1 of one vector of lanes; share: -lambda^2 eps/std. */
+MCP_INLINE void row_features(const strip *s, int v, int d0, int nd, const float *share)
+{
+    const mcp_strip_model *p = s->p;
+    mcp_d4                 H[16];
+    for (int d = 0; d < 2 * nd; d++) H[d] = (mcp_d4){0};
+    for (int z = 0; z < p->m; z += GROUP)
+        row_group(s, v, d0, nd, z, z + GROUP < p->m ? z + GROUP : p->m, mcp_f8_load(share + 8 * v), H);
+    for (int d = 0; d < nd; d++) {
+        double *to = s->c->row + (size_t)p->feature[d0 + d] * (size_t)s->c->ld + s->j + 8 * v;
+        double  h[8], factor = -2.0 * 0.69314718055994531 * p->scale[d0 + d];
+        memcpy(h, &H[2 * d], sizeof h);
+        for (int i = 0; i < 8; i++) to[i] += factor * h[i];
+    }
+}
+
+static void rows(const strip *s, int nv, const float *share)
+{
+    for (int v = 0; v < nv; v++)
+        for (int d0 = 0; d0 < s->p->D; d0 += 8) switch (s->p->D - d0) {
+            case 1: row_features(s, v, d0, 1, share); break;
+            case 2: row_features(s, v, d0, 2, share); break;
+            case 3: row_features(s, v, d0, 3, share); break;
+            case 4: row_features(s, v, d0, 4, share); break;
+            case 5: row_features(s, v, d0, 5, share); break;
+            case 6: row_features(s, v, d0, 6, share); break;
+            case 7: row_features(s, v, d0, 7, share); break;
+            default: row_features(s, v, d0, 8, share);
+            }
+}
+
+static void two(strip *s)
+{
+    switch (s->p->D) {
+    case 3: covariances(s, 2, 3); break;
+    case 4: covariances(s, 2, 4); break;
+    case 5: covariances(s, 2, 5); break;
+    case 6: covariances(s, 2, 6); break;
+    case 7: covariances(s, 2, 7); break;
+    case 8: covariances(s, 2, 8); break;
+    default: covariances(s, 2, s->p->D);
+    }
+    explained(s, 2);
+    if (s->c->row) transposed(s, 2);
+}
+
+static void one(strip *s)
+{
+    covariances(s, 1, s->p->D);
+    explained(s, 1);
+    if (s->c->row) transposed(s, 1);
+}
+
+void MCP_ISA_FN(mcp_strip_sample)(const mcp_strip_model *p, const mcp_strip_call *c)
+{
+    strip s = {.p = p, .c = c, .x = c->work};
+    s.K = s.x + p->D * MCP_STRIP;
+    s.A = s.K + (size_t)p->m * MCP_STRIP;
+    for (s.j = 0; s.j < c->n; s.j += MCP_STRIP) {
+        const int lanes = c->n - s.j < MCP_STRIP ? c->n - s.j : MCP_STRIP;
+        float     share[MCP_STRIP];
+        for (int d = 0; d < p->D; d++) {
+            const double *f = c->F + (size_t)p->feature[d] * (size_t)c->ld + s.j;
+            for (int i = 0; i < lanes; i++)
+                s.x[d * MCP_STRIP + i] = (float)((f[i] - p->centre[d]) * p->scale[d]);
+        }
+        if (lanes == MCP_STRIP) two(&s);
+        else one(&s);
+        for (int i = 0; i < lanes; i++) {
+            double v = p->lambda2 * (1.0 - s.square[i]);
+            int    low = v < p->floor;
+            double std = sqrt((low ? p->floor : v) + c->more);
+            share[i] = low ? 0.0f : (float)(-p->lambda2 * c->eps[s.j + i] / std);
+            c->mean[s.j + i] = s.mean[i];
+            c->std[s.j + i] = std;
+        }
+        if (c->row) rows(&s, lanes / 8, share);
+    }
+}
