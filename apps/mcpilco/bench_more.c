@@ -1,4 +1,4 @@
-/* bench_more.c - bench step --scaling and --seeds: what threads give, and what mixed precision costs in
+/* bench_more.c - bench step --scaling and --seeds: what threads give, and what single precision costs in
  * accuracy. */
 #include <math.h>
 #include <stdio.h>
@@ -135,9 +135,10 @@ mcp_status bench_precision(bench_problem *b, const bench_request *q, mcp_error *
                sqrt(g_var) / g_off);
     else if (st == MCP_OK)
         printf(
-            "%d data, %d particles, %zu draws of noise: J %.6f, standard deviation %.2g, mixed off by at "
-            "most %.2g (%.0f times less)\n"
-            "gradient: standard deviation of the noise %.3g, mixed off by at most %.2g (%.0f times less)\n",
+            "%d data, %d particles, %zu draws of noise: J %.6f, standard deviation %.2g, single precision "
+            "off by at most %.2g (%.0f times less)\n"
+            "gradient: standard deviation of the noise %.3g, single precision off by at most %.2g (%.0f times "
+            "less)\n",
             q->data, q->particles, S, J_mean, sqrt(J_var), J_off, sqrt(J_var) / J_off, sqrt(g_var), g_off,
             sqrt(g_var) / g_off);
     for (int k = 0; k < 2; k++) mcp_rollout_free(r[k]);

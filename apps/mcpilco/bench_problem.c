@@ -147,7 +147,7 @@ static mcp_status make_models(bench_problem *b, const bench_request *q, mcp_erro
     double                *X = mcp_calloc(n * 8, sizeof *X), *y = X ? X + n * 6 : NULL;
     mcp_posterior_settings set = {.type = q->sparse ? MCP_POSTERIOR_SPARSE : MCP_POSTERIOR_EXACT,
                                   .tolerance = q->tolerance,
-                                  .single = q->single};
+                                  .single = q->single && !q->mixed};
     b->visited = mcp_calloc(n * 4, sizeof *b->visited);
     mcp_status st = X && b->visited ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
     if (st == MCP_OK) b->visits = pairs(q, X, y, y + n, b->visited);

@@ -9,7 +9,7 @@
 #include "optim/policy_init.h"
 
 typedef struct {
-    int    data, particles, horizon, basis, threads, sparse, single, repeats, block, json;
+    int    data, particles, horizon, basis, threads, sparse, single, mixed, repeats, block, json;
     int    scaling, seeds; /* other measurements, bench_more.c */
     double tolerance, dropout;
 } bench_request;

@@ -118,10 +118,10 @@ static void print(const bench_problem *b, const bench_request *q, const figures 
         printf("gradient step %.2f ms (median of %d, best %.2f; processor time %.2f, best %.2f); products "
                "alone %.2f ms of one thread, %.1f GF/s\n",
                f->median, q->repeats, f->best, f->cpu, f->cpu_best, 1e3 * seconds, 1e-9 * flops / seconds);
-        for (int g = 0; q->single && g < 2; g++) {
+        for (int g = 0; q->single && !q->mixed && g < 2; g++) {
             mcp_single_info i = mcp_posterior_single(b->posterior[g]);
-            printf("GP %d in %s precision (errors of single: moments %.1e of the noise, slopes %.1e)\n", g + 1,
-                   i.used ? "single" : "double", i.moment_error, i.row_error);
+            printf("GP %d in %s precision (errors of single: moments %.1e of the noise, slopes %.1e)\n",
+                   g + 1, i.used ? "single" : "double", i.moment_error, i.row_error);
         }
         printf("peak memory %.0f MB, of which particles %.1f MB; J = %.6f\n", (double)use.ru_maxrss / 1024.0,
                (double)mcp_rollout_bytes(b->rollout) / 1e6, f->J);
@@ -144,7 +144,8 @@ static int usage(FILE *to)
     fprintf(
         to,
         "usage: mcpilco bench step [--data N] [--particles M] [--horizon T] [--basis B] [--threads K]\n"
-        "                          [--posterior exact|sparse] [--tolerance X] [--precision double|mixed]\n"
+        "                          [--posterior exact|sparse] [--tolerance X]\n"
+        "                          [--precision auto|mixed|double]\n"
         "                          [--dropout P] [--block L] [--repeats R] [--json] [--scaling | --seeds "
         "S]\n\n"
         "Time of one complete policy-gradient step on the cart-pole: two SE GPs on N simulated data, 6 "
@@ -152,7 +153,7 @@ static int usage(FILE *to)
         "low-pass in the particles, dropout. Median of R repeats (default: about two seconds of them).\n"
         "Defaults: 264 data, 400 particles, 90 steps, 200 basis functions, 1 thread, sparse at 0.01, dropout "
         "0.25.\n"
-        "--scaling: one thread against K, in turns. --seeds: how far mixed precision is from double, over S "
+        "--scaling: one thread against K, in turns. --seeds: how far single precision is from double, over S "
         "draws of the noise.\n");
     return to == stderr ? 2 : 0;
 }
@@ -193,8 +194,10 @@ static int parse(bench_request *q, int argc, char **argv)
             i++;
             continue;
         }
-        if (!strcmp(argv[i], "--precision") && (!strcmp(value, "double") || !strcmp(value, "mixed"))) {
-            q->single = *value == 'm';
+        if (!strcmp(argv[i], "--precision") &&
+            (!strcmp(value, "auto") || !strcmp(value, "mixed") || !strcmp(value, "double"))) {
+            q->single = *value != 'd';
+            q->mixed = *value == 'm';
             i++;
             continue;
         }
@@ -224,7 +227,8 @@ int bench_step(int argc, char **argv)
                        .threads = 1,
                        .sparse = 1,
                        .tolerance = 0.01,
-                       .dropout = 0.25};
+                       .dropout = 0.25,
+                       .single = 1};
     bench_problem b = {0};
     mcp_error err = {MCP_OK, ""};
     figures   f = {0};

@@ -28,6 +28,7 @@ typedef struct {
     double check_cosine;          /* sparse posterior against exact, NaN if not checked */
     double tolerance;             /* of the sparse posterior in use after the check, 0 = exact */
     int    points;                /* most points of any GP's posterior in use */
+    int    single;                /* GPs sampled in single precision */
     int resampled; /* steps whose particles were drawn again after a NaN; restarts: fresh policies after ten
                       of them */
     double seconds;

@@ -116,7 +116,7 @@ static void sample_double(const mcp_posterior *p, const mcp_sample_call *c)
 void mcp_posterior_sample(const mcp_posterior *p, const mcp_sample_call *c)
 {
     if (c->row) memset(c->row, 0, (size_t)p->features * (size_t)c->ld * sizeof *c->row);
-    if (!p->strip) {
+    if (!p->strip || !c->single) {
         sample_double(p, c);
         return;
     }

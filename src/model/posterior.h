@@ -58,10 +58,11 @@ void mcp_posterior_forward(const mcp_posterior *p, int n, int ld, const double *
 void mcp_posterior_predict(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var,
                            double *tape);
 /* A sample of the change and its slope: mean + std eps, std = sqrt(var + more), and its Jacobian row
- * dmean/dF + eps/(2 std) dvar/dF. In single precision where the posterior was admitted to it. */
+ * dmean/dF + eps/(2 std) dvar/dF. */
 typedef struct {
     int           n, ld;
     const double *F, *eps;    /* [feature][ld], [ld] */
+    int           single;     /* 1: in single precision where the posterior was admitted to it */
     double        more;       /* noise variance that the sample is drawn with, 0: none */
     double       *mean, *std; /* [ld] */
     double       *row;        /* [feature][ld]; NULL: not wanted */

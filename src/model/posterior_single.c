@@ -136,10 +136,9 @@ static size_t layout_trial(trial *t, const mcp_posterior *p, const mcp_gp *gp, c
     return a.used;
 }
 
-static void try_both(trial *t, mcp_posterior *p, const mcp_gp *gp)
+static void try_both(trial *t, const mcp_posterior *p, const mcp_gp *gp)
 {
-    const mcp_strip_model *strip = p->strip;
-    const size_t           n = (size_t)t->n, D = (size_t)p->features;
+    const size_t n = (size_t)t->n, D = (size_t)p->features;
     for (int i = 0; i < t->q; i++) {
         int at = (int)((int64_t)i * gp->n / t->q), by = at + AHEAD < gp->n ? at + AHEAD : at;
         for (size_t d = 0; d < D; d++) {
@@ -150,11 +149,11 @@ static void try_both(trial *t, mcp_posterior *p, const mcp_gp *gp)
     }
     for (size_t j = 0; j < n; j++) t->eps[j] = j % 2 ? 1.0 : -1.0;
     for (int k = 0; k < 2; k++) {
-        p->strip = k ? strip : NULL;
         mcp_posterior_sample(p, &(mcp_sample_call){.n = t->n,
                                                    .ld = t->n,
                                                    .F = t->F,
                                                    .eps = t->eps,
+                                                   .single = k,
                                                    .mean = t->mean[k],
                                                    .std = t->std[k],
                                                    .row = t->row[k],

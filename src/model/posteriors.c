@@ -62,6 +62,12 @@ static double cosine(int n, const double *a, const double *b)
     return aa > 0.0 && bb > 0.0 ? ab / sqrt(aa * bb) : 0.0;
 }
 
+static mcp_status counted(mcp_posteriors *p)
+{
+    for (int g = 0; g < p->ngp; g++) p->single += mcp_posterior_single(p->of[g]).used;
+    return MCP_OK;
+}
+
 /* exact, sparse: [params] each. */
 static mcp_status tighten(mcp_posteriors *p, const mcp_posteriors_request *q, mcp_posterior_settings s,
                           double *exact, double *sparse, mcp_error *err)
@@ -98,12 +104,13 @@ mcp_status mcp_posteriors_create(mcp_posteriors *p, const mcp_posteriors_request
     const int                    sparse = s.type == MCP_POSTERIOR_SPARSE;
     *p = (mcp_posteriors){.ngp = q->ngp, .cosine = NAN, .tolerance = sparse ? s.tolerance : 0.0};
     mcp_status st = make(q, &s, &p->of, &p->points, err);
-    if (st != MCP_OK || !sparse || !q->gradient) return st;
+    if (st != MCP_OK) return st;
+    if (!sparse || !q->gradient) return counted(p);
     const size_t params = (size_t)q->params;
     double      *g = mcp_calloc(2 * params + 1, sizeof *g);
     if (!g) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the check of the sparse posterior");
     else st = tighten(p, q, s, g, g + params, err);
     mcp_free(g);
     if (st != MCP_OK) mcp_posteriors_free(p);
-    return st;
+    return st == MCP_OK ? counted(p) : st;
 }

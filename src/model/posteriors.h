@@ -32,6 +32,7 @@ typedef struct {
     double          tolerance; /* in use; 0 = exact */
     double          cosine;    /* NaN: not checked  */
     int             points;    /* most points of any GP */
+    int             single;    /* GPs sampled in single precision, if the rollout wants it */
 } mcp_posteriors;
 
 mcp_status mcp_posteriors_create(mcp_posteriors *p, const mcp_posteriors_request *q, mcp_error *err);

@@ -22,7 +22,7 @@ typedef struct {
     const float  *Z;         /* [m][D] */
     const double *alpha;     /* [m], times lambda^2 */
     const float  *alphaf;    /* [m], the same rounded */
-    const float  *W, *Wt;    /* lambda W and its transpose: panels of rows, each only as long as its triangle */
+    const float  *W, *Wt;    /* lambda W and its transpose: panels of rows, each as long as its triangle */
 } mcp_strip_model;
 
 typedef struct {

@@ -389,6 +389,7 @@ static mcp_status make_posteriors(search *s, mcp_posteriors *models, mcp_error *
                                    .gradient = m->self_check ? check_gradient : NULL,
                                    .context = s,
                                    .params = s->params};
+    r.set.single = s->set->precision == MCP_PRECISION_AUTO;
     return mcp_posteriors_create(models, &r, err);
 }
 
@@ -403,7 +404,7 @@ static mcp_status run(search *s, int warm, mcp_error *err)
                               .block = s->set->block,
                               .true_state = q->true_state,
                               .noisy = q->system->task->model.noisy,
-                              .single = s->set->precision,
+                              .single = s->set->precision != MCP_PRECISION_DOUBLE,
                               .adjoint_clip = s->set->adjoint_clip};
     if (st == MCP_OK && !warm) st = fresh(s);
     if (st == MCP_OK) memcpy(incumbent, s->theta, (size_t)s->params * sizeof *incumbent);
@@ -412,6 +413,7 @@ static mcp_status run(search *s, int warm, mcp_error *err)
         s->info->check_cosine = models.cosine;
         s->info->tolerance = models.tolerance;
         s->info->points = models.points;
+        s->info->single = models.single;
         st = mcp_rollout_create(&s->rollout, q->system, models.of, &r, q->pool, err);
         r.particles = (int)ceil(s->set->particles * s->set->start_particles);
         if (r.particles < s->set->particles && s->set->stop_rule == RULE_PLATEAU && st == MCP_OK)

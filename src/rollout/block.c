@@ -131,6 +131,7 @@ static void sample_change(mcp_block *b, int g, int t, int n, int want_gradient)
                                                .ld = ld,
                                                .F = k->f,
                                                .eps = eps,
+                                               .single = s->set.single,
                                                .more = s->set.noisy ? mcp_posterior_noise_var(p) : 0.0,
                                                .mean = b->mean,
                                                .std = b->std,

@@ -35,7 +35,7 @@ typedef struct {
     int    block;        /* particles a block, 0 = automatic */
     int    true_state;   /* 1: MC-PILCO, the policy sees the particle's state */
     int    noisy;        /* sample with the noise variance added */
-    int    single;       /* 1: the policy's basis functions in single precision */
+    int    single;       /* 1: basis functions, and GPs whose posterior allows it, in single precision */
     double adjoint_clip; /* 0 = none */
 } mcp_rollout_settings;
 

@@ -62,10 +62,10 @@ const mcp_key mcp_optimise_table[] = {
      .about = "begin from the policy of the trial before"},
     {"antithetic", KEY_FLAG, AT(antithetic), .fallback = "no",
      .about = "draw noise in pairs of opposite sign"},
-    {"precision", KEY_CHOICE, AT(precision), .choices = "double|mixed", .fallback = "double",
-     .about = "mixed: the policy's basis functions in single precision while it is optimised; faster, and "
-              "off by far less than the "
-              "particles' noise. The model's variance is always double"},
+    {"precision", KEY_CHOICE, AT(precision), .choices = "auto|mixed|double", .fallback = "auto",
+     .about = "auto: the policy's basis functions in single precision while it is optimised, and every GP "
+              "for which a test at its data finds that safe; mixed: the basis functions alone; double: "
+              "neither"},
     {"block", KEY_INT, AT(block), 0, 100000, .fallback = "0",
      .about = "particles worked on together; 0 = chosen for speed. Does not change the result"},
     {"beta1", KEY_NUMBER, AT(beta1), 0, 1, OPEN_HI, .fallback = "0.9",

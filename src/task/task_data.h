@@ -160,6 +160,10 @@ typedef struct {
 } mcp_task_limit;
 
 /* Settings of one policy optimisation; the table in task/settings.c names, bounds and documents each. */
+/* What runs in single precision while a policy is optimised: basis functions and GPs that pass their test;
+ * basis functions; nothing. */
+enum { MCP_PRECISION_AUTO = 0, MCP_PRECISION_MIXED, MCP_PRECISION_DOUBLE };
+
 typedef struct {
     int    particles;
     int    steps_first, steps; /* most Adam steps in the first trial, later */
@@ -182,7 +186,7 @@ typedef struct {
     int second_try; /* from this trial on a fresh policy too when the warm start leads nowhere; 0: never */
     int    warm_start;
     int    antithetic;
-    int    precision; /* 0 double; 1 mixed: the policy's basis functions in single precision */
+    int    precision; /* MCP_PRECISION_* */
     int    block; /* particles a block, 0 = automatic */
     double beta1, beta2, epsilon;
     double weight_rate; /* learning-rate factor of rbf weights */

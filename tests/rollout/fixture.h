@@ -85,7 +85,7 @@ static mcp_status fixture_make(fixture *f, const parts *p, int steps, int data, 
     mcp_free(text);
     if (st == MCP_OK) st = mcp_system_create(&f->system, f->task, err);
     if (st != MCP_OK) return st;
-    const mcp_posterior_settings exact = {.type = MCP_POSTERIOR_EXACT};
+    const mcp_posterior_settings exact = {.type = MCP_POSTERIOR_EXACT, .single = 1};
     f->gp = mcp_calloc((size_t)f->system->ngp + 1, sizeof *f->gp);
     f->posterior = mcp_calloc((size_t)f->system->ngp + 1, sizeof *f->posterior);
     f->params = mcp_program_params(f->system->controller);
