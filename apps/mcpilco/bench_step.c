@@ -11,6 +11,7 @@
 #include "commands.h"
 #include "math/arena.h"
 #include "math/gemm.h"
+#include "math/number.h"
 #include "optim/adam.h"
 
 static double clock_of(clockid_t which)
@@ -161,7 +162,7 @@ static int usage(FILE *to)
 static int number(const char *text, double low, double high, int whole, double *out)
 {
     char *end;
-    *out = strtod(text, &end);
+    *out = mcp_number_read(text, &end);
     return *text && !*end && *out >= low && *out <= high && (!whole || *out == floor(*out));
 }
 

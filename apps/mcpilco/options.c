@@ -1,4 +1,5 @@
 /* options.c - parse a verb's options by its table, or teach them. */
+#include "math/number.h"
 #include "options.h"
 
 #include <errno.h>
@@ -116,7 +117,7 @@ static int set_value(const command *c, const option *o, const char *text)
     case OPTION_INT:
     case OPTION_NUMBER: break;
     }
-    number = strtod(text, &end);
+    number = mcp_number_read(text, &end);
     if (!*text || *end || errno || !(number >= o->lo && number <= o->hi) ||
         (o->type == OPTION_INT && number != floor(number))) {
         return wrong(c, "%s %s: expected a %snumber from %.10g to %.10g", o->name, text,

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "math/arena.h"
+#include "math/number.h"
 
 static const mcp_where nowhere = {NULL, 0, 0};
 
@@ -21,7 +22,7 @@ void mcp_compose_fail(mcp_composer *c, mcp_status st, const char *fmt, ...)
     va_list args;
     if (c->status != MCP_OK) return;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    mcp_vprint(text, sizeof text, fmt, args);
     va_end(args);
     c->status = mcp_fail(c->err, st, "%s", text);
 }
@@ -30,7 +31,7 @@ const char *mcp_compose_name(char *buffer, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    vsnprintf(buffer, MCP_NAME_SIZE, fmt, args);
+    mcp_vprint(buffer, MCP_NAME_SIZE, fmt, args);
     va_end(args);
     return buffer;
 }
@@ -39,7 +40,7 @@ void mcp_compose_begin(mcp_composer *c, const mcp_system *s, mcp_error *err)
 {
     *c = (mcp_composer){NULL, MCP_OK, err};
     keep(c, mcp_builder_create(&c->builder, err));
-    if (c->status == MCP_OK) keep(c, mcp_builder_constant(c->builder, "Ts", s->ts, err));
+    mcp_compose_constant(c, "Ts", s->ts);
     for (int i = 0; i < s->task->constants.n; i++) {
         const mcp_named_expr *k = &s->task->constants.item[i];
         mcp_compose_define_at(c, k->name, &k->expr);
@@ -54,6 +55,11 @@ mcp_status mcp_compose_end(mcp_composer *c, mcp_program **out)
     return c->status;
 }
 
+void mcp_compose_constant(mcp_composer *c, const char *name, double value)
+{
+    if (c->status == MCP_OK) keep(c, mcp_builder_constant(c->builder, name, value, c->err));
+}
+
 /* Formats, hands the text to one of the builder's calls, frees it. */
 typedef mcp_status builder_call(mcp_builder *, const char *, const char *, mcp_where, mcp_error *);
 
@@ -63,10 +69,10 @@ static void formatted(mcp_composer *c, builder_call *call, const char *name, con
     va_list again;
     if (c->status != MCP_OK) return;
     va_copy(again, args);
-    int n = vsnprintf(small, sizeof small, fmt, args);
+    int n = mcp_vprint(small, sizeof small, fmt, args);
     if (n >= (int)sizeof small) {
         text = mcp_calloc((size_t)n + 1, 1);
-        if (text) vsnprintf(text, (size_t)n + 1, fmt, again);
+        if (text) mcp_vprint(text, (size_t)n + 1, fmt, again);
     }
     va_end(again);
     if (!text)
@@ -105,7 +111,7 @@ void mcp_compose_input(mcp_composer *c, const char *fmt, ...)
     va_list args;
     if (c->status != MCP_OK) return;
     va_start(args, fmt);
-    vsnprintf(name, sizeof name, fmt, args);
+    mcp_vprint(name, sizeof name, fmt, args);
     va_end(args);
     keep(c, mcp_builder_input(c->builder, name, c->err));
 }

@@ -18,7 +18,9 @@ mcp_status mcp_compose_end(mcp_composer *c, mcp_program **out);
 void       mcp_compose_input(mcp_composer *c, const char *fmt, ...) MCP_PRINTF(2, 3);
 void       mcp_compose_states(mcp_composer *c, const mcp_task *t); /* states as inputs   */
 void       mcp_compose_inputs(mcp_composer *c, const mcp_task *t); /* commands as inputs */
-/* name and expression are formatted: our own text, so no place in a file. */
+void       mcp_compose_constant(mcp_composer *c, const char *name, double value); /* a number, by name */
+/* name and expression are formatted: our own text, so no place in a file. Numbers do not go through it: bind
+ * them by mcp_compose_constant and write their name. */
 void mcp_compose_define(mcp_composer *c, const char *name, const char *fmt, ...) MCP_PRINTF(3, 4);
 void mcp_compose_memory(mcp_composer *c, const char *name, const char *fmt, ...) MCP_PRINTF(3, 4);
 void mcp_compose_next(mcp_composer *c, const char *name, const char *fmt, ...) MCP_PRINTF(3, 4);

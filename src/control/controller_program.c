@@ -51,13 +51,16 @@ static void commands(mcp_composer *c, const mcp_system *s)
         const char *u = t->input[i].name;
         double      limit = t->input[i].limit, most = t->input[i].slew * s->ts;
         if (!(limit > 0.0)) mcp_compose_fail(c, MCP_ERR_TASK, "inputs: the limit of %s must be above 0", u);
+        mcp_compose_constant(c, mcp_compose_name(name, "@limit_%s", u), limit);
+        if (most > 0.0) mcp_compose_constant(c, mcp_compose_name(name, "@slew_%s", u), most);
         mcp_compose_name(name, "command_%s", u);
         if (most > 0.0) {
             mcp_compose_define(c, name,
-                               "clamp(clamp(policy_%s, -%.17g, %.17g), last_%s - %.17g, last_%s + %.17g)", u,
-                               limit, limit, u, most, u, most);
+                               "clamp(clamp(policy_%s, -@limit_%s, @limit_%s), last_%s - @slew_%s, "
+                               "last_%s + @slew_%s)",
+                               u, u, u, u, u, u, u);
         } else {
-            mcp_compose_define(c, name, "clamp(policy_%s, -%.17g, %.17g)", u, limit, limit);
+            mcp_compose_define(c, name, "clamp(policy_%s, -@limit_%s, @limit_%s)", u, u, u);
         }
         if (looks_back(t, i)) mcp_compose_next(c, mcp_compose_name(before, "last_%s", u), "command_%s", u);
     }
@@ -67,6 +70,7 @@ static void commands(mcp_composer *c, const mcp_system *s)
 static void known_start(mcp_composer *c, const mcp_system *s, char *known_to)
 {
     const mcp_task *t = s->task;
+    char            name[MCP_NAME_SIZE];
     double          mean, variance;
     for (int i = 0; i < t->known.n; i++) {
         int state = mcp_task_find_state(t, t->known.item[i].name);
@@ -77,7 +81,8 @@ static void known_start(mcp_composer *c, const mcp_system *s, char *known_to)
         }
         if (known_to[state]) continue;
         mcp_start_moments(&t->start, t->nx, state, &mean, &variance);
-        mcp_compose_memory(c, t->state[state], "%.17g", mean);
+        mcp_compose_constant(c, mcp_compose_name(name, "@start_%s", t->state[state]), mean);
+        mcp_compose_memory(c, t->state[state], "%s", name);
         known_to[state] = 2;
     }
 }

@@ -21,10 +21,17 @@ typedef struct {
     int               channel, velocity_state;
 } coordinate;
 
+static void coefficient(const coordinate *k, int section, const char *which, double value)
+{
+    char name[MCP_NAME_SIZE];
+    mcp_compose_constant(k->c, mcp_compose_name(name, "@filter%d_%s_%s", section, which, k->position), value);
+}
+
 static void difference(const coordinate *k)
 {
     const mcp_task_observer *o = &k->s->task->observer;
     mcp_biquad  section[(MCP_FILTER_ORDER_MAX + 1) / 2];
+    const char *p = k->position;
     char        in[MCP_NAME_SIZE], out[MCP_NAME_SIZE], s1[MCP_NAME_SIZE], s2[MCP_NAME_SIZE];
     mcp_compose_define(k->c, k->position, "y_%s", k->position);
     if (!(o->lowpass > 0.0)) {
@@ -50,9 +57,17 @@ static void difference(const coordinate *k)
         int second = q->b2 != 0.0 || q->a2 != 0.0;
         mcp_compose_memory(k->c, s1, "0");
         if (second) mcp_compose_memory(k->c, s2, "0");
-        mcp_compose_define(k->c, out, "%.17g*%s + %s", q->b0, in, s1);
-        mcp_compose_next(k->c, s1, "%.17g*%s - (%.17g)*%s + %s", q->b1, in, q->a1, out, second ? s2 : "0");
-        if (second) mcp_compose_next(k->c, s2, "%.17g*%s - (%.17g)*%s", q->b2, in, q->a2, out);
+        coefficient(k, i + 1, "b0", q->b0);
+        coefficient(k, i + 1, "b1", q->b1);
+        coefficient(k, i + 1, "a1", q->a1);
+        mcp_compose_define(k->c, out, "@filter%d_b0_%s*%s + %s", i + 1, p, in, s1);
+        mcp_compose_next(k->c, s1, "@filter%d_b1_%s*%s - @filter%d_a1_%s*%s + %s", i + 1, p, in, i + 1, p, out,
+                         second ? s2 : "0");
+        if (second) {
+            coefficient(k, i + 1, "b2", q->b2);
+            coefficient(k, i + 1, "a2", q->a2);
+            mcp_compose_next(k->c, s2, "@filter%d_b2_%s*%s - @filter%d_a2_%s*%s", i + 1, p, in, i + 1, p, out);
+        }
         mcp_compose_name(in, "%s", out);
     }
 }
@@ -62,40 +77,53 @@ static void difference(const coordinate *k)
 static void covariance(const coordinate *k, int n, double drive, double R, const double *start)
 {
     double      F[9], Q[9];
-    char        name[MCP_NAME_SIZE], sum[4096];
+    char        name[MCP_NAME_SIZE], first[MCP_NAME_SIZE], sum[4096];
     const char *p = k->position;
     mcp_kalman_model(n, k->s->ts, drive, F, Q);
+    mcp_compose_constant(k->c, mcp_compose_name(name, "@noise_%s", p), R);
     for (int i = 1; i <= n; i++)
-        for (int j = i; j <= n; j++)
-            mcp_compose_memory(k->c, mcp_compose_name(name, "cov%d%d_%s", i, j, p), "%.17g",
-                               i == j ? start[i - 1] : 0.0);
+        for (int j = i; j <= n; j++) {
+            mcp_compose_constant(k->c, mcp_compose_name(first, "@first%d%d_%s", i, j, p),
+                                 i == j ? start[i - 1] : 0.0);
+            mcp_compose_memory(k->c, mcp_compose_name(name, "cov%d%d_%s", i, j, p), "%s", first);
+        }
     for (int i = 1; i <= n; i++)
-        mcp_compose_define(k->c, mcp_compose_name(name, "gain%d_%s", i, p), "cov1%d_%s/(cov11_%s + %.17g)", i,
-                           p, p, R);
+        mcp_compose_define(k->c, mcp_compose_name(name, "@gain%d_%s", i, p), "cov1%d_%s/(cov11_%s + @noise_%s)",
+                           i, p, p, p);
     for (int i = 1; i <= n; i++)
         for (int j = i; j <= n; j++)
             mcp_compose_define(k->c, mcp_compose_name(name, "post%d%d_%s", i, j, p),
-                               "cov%d%d_%s - gain%d_%s*cov1%d_%s", i, j, p, i, p, j, p);
+                               "cov%d%d_%s - @gain%d_%s*cov1%d_%s", i, j, p, i, p, j, p);
     /* P+ = F post F^T + Q, written out; F is upper triangular */
     for (int i = 0; i < n; i++)
         for (int j = i; j < n; j++) {
-            int used = snprintf(sum, sizeof sum, "%.17g", Q[i * n + j]);
+            int used = snprintf(sum, sizeof sum, "@drive%d%d_%s", i + 1, j + 1, p);
+            mcp_compose_constant(k->c, sum, Q[i * n + j]);
             for (int a = i; a < n; a++)
-                for (int b = j; b < n; b++)
-                    used += snprintf(sum + used, sizeof sum - (size_t)used, " + %.17g*post%d%d_%s",
-                                     F[i * n + a] * F[j * n + b], a < b ? a + 1 : b + 1,
-                                     a < b ? b + 1 : a + 1, p);
+                for (int b = j; b < n; b++) {
+                    mcp_compose_name(name, "@step%d%d%d%d_%s", i + 1, a + 1, j + 1, b + 1, p);
+                    mcp_compose_constant(k->c, name, F[i * n + a] * F[j * n + b]);
+                    used += snprintf(sum + used, sizeof sum - (size_t)used, " + %s*post%d%d_%s", name,
+                                     a < b ? a + 1 : b + 1, a < b ? b + 1 : a + 1, p);
+                }
             mcp_compose_next(k->c, mcp_compose_name(name, "cov%d%d_%s", i + 1, j + 1, p), "%s", sum);
         }
 }
 
-/* Writes the gains as texts: numbers, or names of the definitions that compute them. 0: failed. */
-static int gains(const coordinate *k, int n, char text[3][MCP_NAME_SIZE])
+static void fixed_gains(const coordinate *k, int n, const double *gain)
+{
+    char name[MCP_NAME_SIZE];
+    for (int i = 0; i < n; i++)
+        mcp_compose_constant(k->c, mcp_compose_name(name, "@gain%d_%s", i + 1, k->position), gain[i]);
+}
+
+/* gain1_NAME .. gainn_NAME: constants, or definitions that compute them. 0: failed. */
+static int gains(const coordinate *k, int n)
 {
     const mcp_task_observer *o = &k->s->task->observer;
     double gain[3], C[9], start[3], mean, variance;
     if (o->gains) {
-        for (int i = 0; i < n; i++) mcp_compose_name(text[i], "(%.17g)", o->gains[k->channel * n + i]);
+        fixed_gains(k, n, o->gains + k->channel * n);
         return 1;
     }
     double drive = o->drive ? o->drive[k->channel] : 0.0;
@@ -110,7 +138,7 @@ static int gains(const coordinate *k, int n, char text[3][MCP_NAME_SIZE])
         return 0;
     }
     if (o->steady) {
-        for (int i = 0; i < n; i++) mcp_compose_name(text[i], "(%.17g)", gain[i]);
+        fixed_gains(k, n, gain);
         return 1;
     }
     /* Before the first sample nothing is known of the position; of the rest, what the start distribution and
@@ -120,7 +148,6 @@ static int gains(const coordinate *k, int n, char text[3][MCP_NAME_SIZE])
     start[1] = variance + C[n + 1];
     start[2] = n == 3 ? C[8] : 0.0;
     covariance(k, n, drive, noise * noise, start);
-    for (int i = 0; i < n; i++) mcp_compose_name(text[i], "gain%d_%s", i + 1, k->position);
     return 1;
 }
 
@@ -128,17 +155,17 @@ static void kalman(const coordinate *k)
 {
     int         n = k->s->task->observer.acceleration ? 3 : 2;
     const char *p = k->position, *v = k->velocity;
-    char        g[3][MCP_NAME_SIZE], name[MCP_NAME_SIZE];
-    if (!gains(k, n, g)) return;
+    char        name[MCP_NAME_SIZE];
+    if (!gains(k, n)) return;
     mcp_compose_memory(k->c, mcp_compose_name(name, "ahead1_%s", p), "y_%s", p);
     mcp_compose_memory(k->c, mcp_compose_name(name, "ahead2_%s", p), "0");
     if (n == 3) mcp_compose_memory(k->c, mcp_compose_name(name, "ahead3_%s", p), "0");
     mcp_compose_define(k->c, mcp_compose_name(name, "surprise_%s", p), "y_%s - ahead1_%s", p, p);
-    mcp_compose_define(k->c, p, "ahead1_%s + %s*surprise_%s", p, g[0], p);
-    mcp_compose_define(k->c, v, "ahead2_%s + %s*surprise_%s", p, g[1], p);
+    mcp_compose_define(k->c, p, "ahead1_%s + @gain1_%s*surprise_%s", p, p, p);
+    mcp_compose_define(k->c, v, "ahead2_%s + @gain2_%s*surprise_%s", p, p, p);
     if (n == 3) {
-        mcp_compose_define(k->c, mcp_compose_name(name, "acceleration_%s", p), "ahead3_%s + %s*surprise_%s",
-                           p, g[2], p);
+        mcp_compose_define(k->c, mcp_compose_name(name, "acceleration_%s", p),
+                           "ahead3_%s + @gain3_%s*surprise_%s", p, p, p);
         mcp_compose_next(k->c, mcp_compose_name(name, "ahead1_%s", p),
                          "%s + Ts*(%s + 0.5*Ts*acceleration_%s)", p, v, p);
         mcp_compose_next(k->c, mcp_compose_name(name, "ahead2_%s", p), "%s + Ts*acceleration_%s", v, p);

@@ -24,8 +24,8 @@ static mcp_status compose_sensor(mcp_system *s, mcp_error *err)
             mcp_compose_define(&c, name, "prev(%s)", seen);
             mcp_compose_name(seen, "%s", name);
         }
-        mcp_compose_output(&c, mcp_compose_name(name, "y_%s", q), "%s + %.17g*noise_%s", seen,
-                           mcp_channel_noise(&t->measured[i]), q);
+        mcp_compose_constant(&c, mcp_compose_name(name, "@std_%s", q), mcp_channel_noise(&t->measured[i]));
+        mcp_compose_output(&c, mcp_compose_name(name, "y_%s", q), "%s + @std_%s*noise_%s", seen, q, q);
     }
     return mcp_compose_end(&c, &s->sensor);
 }

@@ -8,6 +8,7 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "math/arena.h"
+#include "math/number.h"
 #include "math/text.h"
 #include "mcpilco/version.h"
 #include "plant/plant_handle.h"
@@ -100,7 +101,7 @@ static mcp_status header(const job *j)
 static void number(const job *j, mcp_text *t, double v)
 {
     char s[40];
-    snprintf(s, sizeof s, j->s->single ? "%.9g" : "%.17g", v);
+    mcp_print(s, sizeof s, j->s->single ? "%.9g" : "%.17g", v);
     mcp_text_add(t, "%s%s%s", s, strpbrk(s, ".e") ? "" : ".0", j->f);
 }
 

@@ -1,34 +1,18 @@
 /* csv.c - read and write tables of numbers. */
 #include "io/csv.h"
 
-#include <locale.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "io/file.h"
 #include "math/arena.h"
+#include "math/number.h"
 #include "math/text.h"
-
-/* The point is a point, whatever the program's locale says; this thread only. */
-static locale_t plain_locale(void)
-{
-    locale_t c = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    return c ? uselocale(c) : (locale_t)0;
-}
-
-static void restore_locale(locale_t before)
-{
-    if (!before) return;
-    locale_t c = uselocale(before);
-    freelocale(c);
-}
 
 mcp_status mcp_csv_write_in(const mcp_lock *own, const char *path, int columns, const char *const *name,
                             int rows, const double *value, mcp_error *err)
 {
     mcp_text t = {0};
-    locale_t before = plain_locale();
     for (int c = 0; c < columns; c++) mcp_text_add(&t, "%s%s", c ? "," : "", name[c]);
     mcp_text_add(&t, "\n");
     for (int r = 0; r < rows; r++) {
@@ -39,7 +23,6 @@ mcp_status mcp_csv_write_in(const mcp_lock *own, const char *path, int columns, 
         }
         mcp_text_add(&t, "\n");
     }
-    restore_locale(before);
     mcp_status st = t.failed ? mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while writing it", path)
                              : mcp_file_write_in(own, path, t.data, t.length, err);
     mcp_text_free(&t);
@@ -113,7 +96,7 @@ static mcp_status read_row(mcp_csv *c, const place *w, char *line, mcp_error *er
     int     column = 0;
     for (char *rest = line; rest; column++) {
         char *field = next_field(w, &rest), *end = field;
-        row[column] = *field ? strtod(field, &end) : NAN;
+        row[column] = *field ? mcp_number_read(field, &end) : NAN;
         if (*end)
             return mcp_fail(err, MCP_ERR_IO, "%s:%d: \"%.60s\" in column %s is not a number", w->path,
                             w->line, field, c->name[column]);
@@ -154,11 +137,7 @@ mcp_status mcp_csv_parse(mcp_csv **out, const char *path, const char *text, mcp_
     *out = NULL;
     mcp_status st = MCP_ERR_MEMORY;
     if (!c || !copy) mcp_fail(err, st, "%s: out of memory while reading it", path);
-    else {
-        locale_t before = plain_locale();
-        st = read_lines(c, path, copy, err);
-        restore_locale(before);
-    }
+    else st = read_lines(c, path, copy, err);
     mcp_free(copy);
     if (st == MCP_OK) *out = c;
     else mcp_csv_free(c);

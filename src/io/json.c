@@ -9,6 +9,7 @@
 
 #include "io/file.h"
 #include "math/arena.h"
+#include "math/number.h"
 #include "math/text.h"
 
 mcp_status mcp_json_read(json_t **out, const char *path, mcp_error *err)
@@ -19,7 +20,9 @@ mcp_status mcp_json_read(json_t **out, const char *path, mcp_error *err)
     mcp_status st = mcp_file_read(path, &text, &size, err);
     if (st != MCP_OK) return st;
     json_error_t e;
+    locale_t     before = mcp_locale_plain(); /* jansson knows points of one byte only */
     *out = json_loadb(text, size, JSON_REJECT_DUPLICATES, &e);
+    mcp_locale_restore(before);
     mcp_free(text);
     if (*out) return MCP_OK;
     return mcp_fail(err, MCP_ERR_IO, "%s:%d:%d: %s; the file is damaged", path, e.line, e.column, e.text);
@@ -34,9 +37,26 @@ static int only_scalars(const json_t *array)
     return 1;
 }
 
+/* "1" reads back as an integer: a point says that it is not; the exponent is as short as it can be. */
+static void add_real(mcp_text *t, double v)
+{
+    char s[40];
+    mcp_print(s, sizeof s, "%.17g", v);
+    char *e = strchr(s, 'e');
+    if (!e) {
+        mcp_text_add(t, "%s%s", s, strchr(s, '.') ? "" : ".0");
+        return;
+    }
+    mcp_text_add(t, "%.*se%s%s", (int)(e - s), s, e[1] == '-' ? "-" : "", e + 2 + strspn(e + 2, "0"));
+}
+
 static void add_scalar(mcp_text *t, const json_t *v)
 {
-    char *s = json_dumps(v, JSON_ENCODE_ANY | JSON_REAL_PRECISION(17));
+    if (json_is_real(v)) {
+        add_real(t, json_real_value(v));
+        return;
+    }
+    char *s = json_dumps(v, JSON_ENCODE_ANY);
     if (s) mcp_text_bytes(t, s, strlen(s));
     else t->failed = 1;
     free(s);

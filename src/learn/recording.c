@@ -9,6 +9,7 @@
 #include "io/csv.h"
 #include "math/angle.h"
 #include "math/arena.h"
+#include "math/number.h"
 #include "math/stats.h"
 
 void mcp_add_settings_default(mcp_add_settings *s)
@@ -114,7 +115,7 @@ static mcp_status check_pairs(const file *f)
     for (int m = 0; m < f->q->scales; m++) {
         const char *equals = strchr(f->q->scale[m], '=');
         char        name[128], *end = NULL;
-        double      v = equals ? strtod(equals + 1, &end) : 0.0;
+        double      v = equals ? mcp_number_read(equals + 1, &end) : 0.0;
         if (!equals || !end || *end || end == equals + 1 || !isfinite(v) || v == 0.0)
             return mcp_fail(f->err, MCP_ERR_ARG,
                             "scale \"%s\": expected NAME=FACTOR with a number that is not 0", f->q->scale[m]);
@@ -130,7 +131,7 @@ static double factor(const file *f, const char *name)
 {
     for (int m = 0; m < f->q->scales; m++) {
         const char *v = right_of(f->q->scale[m], name);
-        if (v) return strtod(v, NULL);
+        if (v) return mcp_number_read(v, NULL);
     }
     return 1.0;
 }

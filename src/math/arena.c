@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 
 #include "math/isa.h"
+#include "math/number.h"
 
 #if defined(__SANITIZE_ADDRESS__)
 #define ARENA_ASAN 1
@@ -157,12 +158,12 @@ char *mcp_sprintf(const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    int n = vsnprintf(NULL, 0, fmt, args);
+    int n = mcp_vprint(NULL, 0, fmt, args);
     va_end(args);
     char *text = n < 0 ? NULL : mcp_calloc((size_t)n + 1, 1);
     if (!text) return NULL;
     va_start(args, fmt);
-    vsnprintf(text, (size_t)n + 1, fmt, args);
+    mcp_vprint(text, (size_t)n + 1, fmt, args);
     va_end(args);
     return text;
 }

@@ -1,8 +1,8 @@
 /* error.c - the sentence that goes with a status. */
+#include "math/number.h"
 #include "mcpilco/error.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 mcp_status(mcp_fail)(mcp_error *err, mcp_status status, const char *fmt, ...)
 {
@@ -10,7 +10,7 @@ mcp_status(mcp_fail)(mcp_error *err, mcp_status status, const char *fmt, ...)
         va_list args;
         err->status = status;
         va_start(args, fmt);
-        vsnprintf(err->text, sizeof err->text, fmt, args);
+        mcp_vprint(err->text, sizeof err->text, fmt, args);
         va_end(args);
     }
     return status;

@@ -2,10 +2,10 @@
 #include "math/text.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "math/arena.h"
+#include "math/number.h"
 
 static int reserve(mcp_text *t, size_t more)
 {
@@ -37,7 +37,7 @@ void mcp_text_add(mcp_text *t, const char *fmt, ...)
     char    small[256];
     va_list args;
     va_start(args, fmt);
-    int n = vsnprintf(small, sizeof small, fmt, args);
+    int n = mcp_vprint(small, sizeof small, fmt, args);
     va_end(args);
     if (n < 0) return;
     if ((size_t)n < sizeof small) {
@@ -46,7 +46,7 @@ void mcp_text_add(mcp_text *t, const char *fmt, ...)
     }
     if (!reserve(t, (size_t)n)) return;
     va_start(args, fmt);
-    vsnprintf(t->data + t->length, (size_t)n + 1, fmt, args);
+    mcp_vprint(t->data + t->length, (size_t)n + 1, fmt, args);
     va_end(args);
     t->length += (size_t)n;
 }

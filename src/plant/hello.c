@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "math/arena.h"
+#include "math/number.h"
 #include "math/text.h"
 
 static void add_name(mcp_text *t, int first, const char *name, const char *unit)
@@ -120,7 +121,7 @@ mcp_status mcp_hello_read(mcp_hello *h, const char *line, const mcp_task *task, 
         if (!value) continue;
         *value++ = 0;
         if (!strcmp(word, "rate")) {
-            double rate = strtod(value, NULL);
+            double rate = mcp_number_read(value, NULL);
             rated = 1;
             if (!(fabs(rate - task->rate) <= 1e-6 * task->rate))
                 st = mcp_fail(err, MCP_ERR_PLANT, "%s: the plant runs at %g Hz, the task at %g Hz", what,

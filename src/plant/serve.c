@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "math/arena.h"
+#include "math/number.h"
 #include "plant/hello.h"
 #include "plant/plant_parts.h"
 
@@ -42,7 +43,7 @@ static void say(mcp_server *s, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    int n = vsnprintf(s->text + s->length, sizeof s->text - (size_t)s->length, fmt, args);
+    int n = mcp_vprint(s->text + s->length, sizeof s->text - (size_t)s->length, fmt, args);
     va_end(args);
     s->length = n < 0 || s->length + n >= MCP_LINE_MAX ? MCP_LINE_MAX - 1 : s->length + n;
 }
@@ -80,7 +81,7 @@ static int numbers(const char *p, int most, double *out)
         p += strspn(p, " \t");
         if (!*p) return n;
         if (n == most) return -1;
-        out[n] = strtod(p, &end);
+        out[n] = mcp_number_read(p, &end);
         if (end == p || !isfinite(out[n])) return -1;
         p = end;
     }
@@ -95,7 +96,7 @@ static void hello(mcp_server *s, const char *line)
         say(s, "error this plant speaks version %d of the protocol\n", MCP_WIRE_VERSION);
         return;
     }
-    s->watchdog = dog ? strtod(dog + 9, NULL) : 0.0;
+    s->watchdog = dog ? mcp_number_read(dog + 9, NULL) : 0.0;
     if (dog && !(s->watchdog > 0.0 && s->watchdog <= 3600.0)) s->watchdog = 1.0;
     s->seq      = 0;
     s->running  = 0;

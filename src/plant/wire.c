@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "math/arena.h"
+#include "math/number.h"
 #include "plant/hello.h"
 #include "plant/plant_parts.h"
 #include "plant/link.h"
@@ -40,7 +41,7 @@ static void put(wire *w, int *at, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    int n = vsnprintf(w->text + *at, sizeof w->text - (size_t)*at, fmt, args);
+    int n = mcp_vprint(w->text + *at, sizeof w->text - (size_t)*at, fmt, args);
     va_end(args);
     *at = n < 0 || *at + n >= MCP_LINE_MAX ? MCP_LINE_MAX - 1 : *at + n;
 }
@@ -89,7 +90,7 @@ static mcp_status dead(wire *w, mcp_status st)
 static mcp_status may_wait(const wire *w, const char *text, double *seconds, mcp_error *err)
 {
     char *end;
-    *seconds = strtod(text, &end);
+    *seconds = mcp_number_read(text, &end);
     if (end != text && (!*end || *end == ' ' || *end == '\t') && *seconds >= 0.0 && *seconds <= 3600.0)
         return MCP_OK;
     return mcp_fail(err, MCP_ERR_PLANT, "%s sent \"wait%.40s\"; it may ask for 0 to 3600 seconds",
@@ -190,7 +191,7 @@ static mcp_status ask(wire *w, const char *word, double patience, char **line, c
 static mcp_status take_number(wire *w, char **p, const char *what, int finite, double *value, mcp_error *err)
 {
     char *end;
-    *value = strtod(*p, &end);
+    *value = mcp_number_read(*p, &end);
     if (end == *p || (*end && *end != ' ' && *end != '\t'))
         return dead(w, mcp_fail(err, MCP_ERR_PLANT, "%s: sample %d: expected a number for %s, got \"%.40s\"",
                                 w->link.what, w->sample, what, *p + strspn(*p, " \t")));
@@ -257,7 +258,7 @@ static mcp_status greet(wire *w, mcp_error *err)
     char            rest[80], *line, *after, *hello;
     mcp_status      st = connect_wire(w, err);
     if (st != MCP_OK) return st;
-    snprintf(rest, sizeof rest, "mode=%s watchdog=%.6g", task->plant.paced ? "paced" : "step",
+    mcp_print(rest, sizeof rest, "mode=%s watchdog=%.6g", task->plant.paced ? "paced" : "step",
              task->plant.timeout + w->system->ts);
     if (!(hello = mcp_hello_write(task, 1, 0, rest)))
         return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a plant's hello");

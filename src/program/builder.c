@@ -55,15 +55,16 @@ static mcp_status check_name(const mcp_builder *b, const char *name, mcp_where w
 {
     static const char *const kinds[] = {"a constant", "an input", "a definition", "a memory slot"};
     char                     at[128];
-    size_t                   n = strnlen(name, MCP_NAME_LENGTH + 1), i = 0;
+    size_t                   n = strnlen(name, MCP_NAME_LENGTH + 1);
+    size_t                   own = name[0] == '@' && !w.file, i = own;
     where_text(w, "", ": ", at, sizeof at);
     while (i < n && ((name[i] >= 'a' && name[i] <= 'z') || (name[i] >= 'A' && name[i] <= 'Z') ||
-                     name[i] == '_' || (i && name[i] >= '0' && name[i] <= '9')))
+                     name[i] == '_' || (i > own && name[i] >= '0' && name[i] <= '9')))
         i++;
     if (n > MCP_NAME_LENGTH)
         return mcp_fail(err, MCP_ERR_TASK, "%sthe name '%.40s..' has more than %d characters", at, name,
                         MCP_NAME_LENGTH);
-    if (!n || i < n)
+    if (n == own || i < n)
         return mcp_fail(err, MCP_ERR_TASK,
                         "%s'%s' is not a name: use letters, digits and _, and start with a letter", at, name);
     if (!in_table) return MCP_OK;

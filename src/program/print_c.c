@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "math/number.h"
 #include "math/text.h"
 #include "program/code.h"
 
@@ -16,18 +17,13 @@ typedef struct {
     mcp_text           t;
 } printer;
 
-/* A literal that reads back as the same number, with a point whatever the locale. */
+/* A literal that reads back as the same number. */
 static void add_number(printer *w, double v)
 {
     char s[40];
-    if (w->single) snprintf(s, sizeof s, "%.9g", (double)(float)v);
-    else snprintf(s, sizeof s, "%.17g", v);
-    int plain = 1;
-    for (char *c = s; *c; c++) {
-        if (!strchr("0123456789+-e", *c)) *c = '.';
-        if (*c == '.' || *c == 'e') plain = 0;
-    }
-    mcp_text_add(&w->t, "%s%s%s", s, plain ? ".0" : "", w->f);
+    if (w->single) mcp_print(s, sizeof s, "%.9g", (double)(float)v);
+    else mcp_print(s, sizeof s, "%.17g", v);
+    mcp_text_add(&w->t, "%s%s%s", s, strpbrk(s, ".e") ? "" : ".0", w->f);
 }
 
 static void add_value(printer *w, int r)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "math/number.h"
 #include "math/text.h"
 #include "program/code.h"
 
@@ -20,9 +21,7 @@ static void add_number(printer *w, double v)
     if (isnan(v)) snprintf(s, sizeof s, "math.nan");
     else if (isinf(v)) snprintf(s, sizeof s, v > 0 ? "math.inf" : "-math.inf");
     else {
-        snprintf(s, sizeof s, "%.17g", v);
-        for (char *c = s; *c; c++)
-            if (!strchr("0123456789+-e", *c)) *c = '.'; /* a point whatever the locale */
+        mcp_print(s, sizeof s, "%.17g", v);
         if (!strpbrk(s, ".e")) point = ".0";
     }
     mcp_text_add(&w->t, "%s%s", s, point);

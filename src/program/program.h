@@ -39,7 +39,8 @@ typedef struct {
 
 mcp_status mcp_builder_create(mcp_builder **out, mcp_error *err);
 void       mcp_builder_free(mcp_builder *b);
-/* Names: letters, digits, _; not a function name; each used once, or an error says where it is taken. */
+/* Names: letters, digits, _; not a function name; each used once, or an error says where it is taken. A name
+ * that starts with @ is the program's own: no text of a file can use or take it. */
 mcp_status mcp_builder_constant(mcp_builder *b, const char *name, double value, mcp_error *err);
 mcp_status mcp_builder_input(mcp_builder *b, const char *name, mcp_error *err);
 /* A named value that later expressions use. */

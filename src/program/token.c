@@ -1,11 +1,11 @@
 /* token.c - an expression's text to tokens; messages that start with the place. */
-#include <locale.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "math/number.h"
 #include "program/parser.h"
 
 static void place(const mcp_parser *p, size_t at, char *out, size_t size)
@@ -32,7 +32,7 @@ MCP_PRINTF(3, 4) int mcp_parser_fail(mcp_parser *p, size_t at, const char *fmt, 
     char    where[256], text[256];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    mcp_vprint(text, sizeof text, fmt, args);
     va_end(args);
     place(p, at, where, sizeof where);
     p->status = mcp_fail(p->err, MCP_ERR_TASK, "%s: %s", where, text);
@@ -50,7 +50,7 @@ static int is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* Digits with one point and an exponent, whatever the locale's own point is. */
+/* Digits with one point and an exponent. */
 static void scan_number(mcp_parser *p)
 {
     const char *s = p->text + p->at;
@@ -74,10 +74,8 @@ static void scan_number(mcp_parser *p)
         return;
     }
     memcpy(copy, s, n);
-    copy[n]     = 0;
-    char *point = strchr(copy, '.');
-    if (point) *point = localeconv()->decimal_point[0];
-    p->number = strtod(copy, NULL);
+    copy[n]   = 0;
+    p->number = mcp_number_read(copy, NULL);
     if (!isfinite(p->number)) mcp_parser_fail(p, p->at, "%.*s is larger than any number", (int)n, s);
     else if (is_letter(s[n]))
         mcp_parser_fail(p, p->end, "missing operator after %.*s: write %.*s*%c..", (int)n, s, (int)n, s,
@@ -96,7 +94,8 @@ void mcp_parser_next(mcp_parser *p)
         p->kind = T_END;
     } else if (is_digit(c) || (c == '.' && is_digit(d))) {
         scan_number(p);
-    } else if (is_letter(c)) {
+    } else if (is_letter(c) || (c == '@' && is_letter(d) && !p->where.file)) {
+        p->end++;
         while (is_letter(t[p->end]) || is_digit(t[p->end])) p->end++;
         p->kind = T_NAME;
     } else if (strchr("+-*/^(),[]<>", c) || ((c == '=' || c == '!') && d == '=')) {

@@ -14,6 +14,7 @@
 
 #include "io/file.h"
 #include "math/arena.h"
+#include "math/number.h"
 #include "study/study.h"
 #include "task/keys.h"
 
@@ -50,7 +51,7 @@ static mcp_status check_keys(reader *r, const mcp_yaml *map, const char *const *
 static mcp_status number(reader *r, const mcp_yaml *n, double lo, double hi, double *out)
 {
     char  *end = NULL;
-    double v = n->kind == MCP_YAML_SCALAR ? strtod(n->text, &end) : NAN;
+    double v = n->kind == MCP_YAML_SCALAR ? mcp_number_read(n->text, &end) : NAN;
     if (!end || end == n->text || *end || !(v >= lo && v <= hi))
         return mcp_fail_at(r->err, n->at, "found %s, expected a number from %g to %g",
                            n->kind == MCP_YAML_SCALAR ? n->text : "a list or mapping", lo, hi);

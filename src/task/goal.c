@@ -18,11 +18,20 @@ mcp_status mcp_read_constants(mcp_reader *r, mcp_yaml *n, void *base, const mcp_
     return st == MCP_OK ? mcp_evaluate_constants(r) : st;
 }
 
+/* An input's limit as the task file writes it, ready to stand in an expression. */
+static const char *limit_text(const mcp_task *t, int input, char *out, size_t size)
+{
+    const mcp_yaml *n = mcp_yaml_find(mcp_yaml_find(t->tree, "inputs"), t->input[input].name);
+    if (n->kind == MCP_YAML_MAP) n = mcp_yaml_find(n, "limit");
+    snprintf(out, size, strpbrk(n->text, "+-*/^ ") ? "(%s)" : "%s", n->text);
+    return out;
+}
+
 /* limit*tanh(rbf(200, ...)[k]/limit) on all states, angles as sine and cosine. */
 static mcp_status natural_policy(mcp_reader *r, mcp_yaml *n)
 {
     const mcp_task *t = r->task;
-    char            text[4096], list[3500];
+    char            text[4600], list[3500], limit[500];
     size_t          used = 0;
     for (int i = 0; i < t->nx && used < sizeof list - 160; i++) {
         const char *s = t->state[i], *comma = i ? ", " : "";
@@ -33,8 +42,8 @@ static mcp_status natural_policy(mcp_reader *r, mcp_yaml *n)
     for (int k = 0; k < t->nu; k++) {
         char which[16] = "";
         if (t->nu > 1) snprintf(which, sizeof which, "[%d]", k + 1);
-        snprintf(text, sizeof text, "%.17g*tanh(rbf(200, %s)%s/%.17g)", t->input[k].limit, list, which,
-                 t->input[k].limit);
+        limit_text(t, k, limit, sizeof limit);
+        snprintf(text, sizeof text, "%s*tanh(rbf(200, %s)%s/%s)", limit, list, which, limit);
         mcp_status st = mcp_fill(r, n, t->input[k].name, text);
         if (st != MCP_OK) return st;
     }

@@ -75,7 +75,6 @@ struct mcp_key {
 struct mcp_reader {
     mcp_task  *task;
     mcp_task_memory   *bag;
-    void      *locale; /* "C": a decimal point is a point */
     mcp_error *err;
 };
 

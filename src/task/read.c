@@ -1,13 +1,13 @@
 /* read.c - values by table: types, ranges, defaults, misspelt words. Messages: place: path: found what,
  * expected what. */
 #include <ctype.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "math/arena.h"
+#include "math/number.h"
 #include "program/builder.h"
 #include "task/keys.h"
 
@@ -66,9 +66,9 @@ static char *range_text(const mcp_key *key, char *buf, size_t size)
                         : strncmp(unit, "the ", 4) ? " "
                                                    : " in "; /* "30 Hz", "0.1 in the state's unit" */
     if (key->type == KEY_INT || key->type == KEY_U64)
-        snprintf(buf, size, "a whole number from %.0f to %.0f%s%s", key->lo, key->hi, space, unit);
+        mcp_print(buf, size, "a whole number from %.0f to %.0f%s%s", key->lo, key->hi, space, unit);
     else
-        snprintf(buf, size, "a number in %s%g, %g%s%s%s", key->open & OPEN_LO ? "(" : "[", key->lo, key->hi,
+        mcp_print(buf, size, "a number in %s%g, %g%s%s%s", key->open & OPEN_LO ? "(" : "[", key->lo, key->hi,
                  key->open & OPEN_HI ? ")" : "]", space, unit);
     return buf;
 }
@@ -88,7 +88,7 @@ mcp_status mcp_read_number(mcp_reader *r, mcp_yaml *n, const mcp_key *key, doubl
     if (n->kind != MCP_YAML_SCALAR || !n->text[0] || n->quoted) return mcp_read_fail(r, n, want);
     char      *end;
     mcp_status st;
-    double     v = strtod_l(n->text, &end, (locale_t)r->locale);
+    double     v = mcp_number_read(n->text, &end);
     if (*end || end == n->text || strpbrk(n->text, "xXnN")) {
         /* Not a plain number: a constant or an expression of constants, where it looks like one. */
         int constant = 0;

@@ -3,7 +3,6 @@
 #include "task/task_data.h"
 
 #include <errno.h>
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -143,13 +142,8 @@ static mcp_status read_tree(mcp_task *t, size_t length, const char *const *overr
     }
     for (int i = 0; i < count; i++)
         if ((st = mcp_yaml_override(t->tree, t->bag, overrides[i], err)) != MCP_OK) return st;
-    locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-    if (!c) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory while reading the task");
-    r.locale = c;
-    st       = mcp_keys_read(&r, t->tree, mcp_task_table, t);
-    if (st == MCP_OK) st = mcp_task_consistent(&r, t->tree);
-    freelocale(c);
-    return st;
+    st = mcp_keys_read(&r, t->tree, mcp_task_table, t);
+    return st == MCP_OK ? mcp_task_consistent(&r, t->tree) : st;
 }
 
 /* The registry's kernels become the task's own; a small flat struct. */

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "math/number.h"
+
 typedef struct {
     mcp_task_memory    *bag;
     const char *file, *text;
@@ -29,7 +31,7 @@ mcp_status mcp_fail_at(mcp_error *err, mcp_where at, const char *fmt, ...)
     char    text[420];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    mcp_vprint(text, sizeof text, fmt, args);
     va_end(args);
     const char *file = at.file ? at.file : "task";
     if (at.line > 0) return mcp_fail(err, MCP_ERR_TASK, "%s:%d:%d: %s", file, at.line, at.column, text);
