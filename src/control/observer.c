@@ -61,12 +61,13 @@ static void difference(const coordinate *k)
         coefficient(k, i + 1, "b1", q->b1);
         coefficient(k, i + 1, "a1", q->a1);
         mcp_compose_define(k->c, out, "@filter%d_b0_%s*%s + %s", i + 1, p, in, s1);
-        mcp_compose_next(k->c, s1, "@filter%d_b1_%s*%s - @filter%d_a1_%s*%s + %s", i + 1, p, in, i + 1, p, out,
-                         second ? s2 : "0");
+        mcp_compose_next(k->c, s1, "@filter%d_b1_%s*%s - @filter%d_a1_%s*%s + %s", i + 1, p, in, i + 1, p,
+                         out, second ? s2 : "0");
         if (second) {
             coefficient(k, i + 1, "b2", q->b2);
             coefficient(k, i + 1, "a2", q->a2);
-            mcp_compose_next(k->c, s2, "@filter%d_b2_%s*%s - @filter%d_a2_%s*%s", i + 1, p, in, i + 1, p, out);
+            mcp_compose_next(k->c, s2, "@filter%d_b2_%s*%s - @filter%d_a2_%s*%s", i + 1, p, in, i + 1, p,
+                             out);
         }
         mcp_compose_name(in, "%s", out);
     }
@@ -88,8 +89,8 @@ static void covariance(const coordinate *k, int n, double drive, double R, const
             mcp_compose_memory(k->c, mcp_compose_name(name, "cov%d%d_%s", i, j, p), "%s", first);
         }
     for (int i = 1; i <= n; i++)
-        mcp_compose_define(k->c, mcp_compose_name(name, "@gain%d_%s", i, p), "cov1%d_%s/(cov11_%s + @noise_%s)",
-                           i, p, p, p);
+        mcp_compose_define(k->c, mcp_compose_name(name, "@gain%d_%s", i, p),
+                           "cov1%d_%s/(cov11_%s + @noise_%s)", i, p, p, p);
     for (int i = 1; i <= n; i++)
         for (int j = i; j <= n; j++)
             mcp_compose_define(k->c, mcp_compose_name(name, "post%d%d_%s", i, j, p),

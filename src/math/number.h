@@ -1,5 +1,5 @@
 /* number.h - numbers to text and back, the same in every locale: the decimal point is a point, whatever the
- * program that calls us has set. Files, wires, dumps, exports, pages and messages print and read here only. */
+ * program that calls us has set. Files, wires, dumps, exports, pages and messages print and read here. */
 #ifndef MCP_NUMBER_H
 #define MCP_NUMBER_H
 
