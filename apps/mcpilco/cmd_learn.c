@@ -158,8 +158,6 @@ static int learn(const mcp_task *task, const choices *c, const char *folder, int
     s.resume = c->resume;
     s.trials = trials;
     s.risk = c->risk;
-    s.overrides = c->set.item;
-    s.override_count = c->set.count;
     s.progress = view_progress;
     s.progress_context = &view;
     s.watch = *term_watch();

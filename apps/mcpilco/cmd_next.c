@@ -53,8 +53,6 @@ static mcp_status open_task(exchange *x, const choices *c, learn_view *v, mcp_er
     s.algorithm = c->algorithm;
     s.threads = c->threads;
     s.trials = c->trials ? c->trials : x->task->trials;
-    s.overrides = c->set.item;
-    s.override_count = c->set.count;
     s.progress = view_progress;
     s.progress_context = v;
     return mcp_learner_create(&x->learner, x->task, &s, err);

@@ -37,8 +37,8 @@ static void print_head(const mcp_run *r)
            r->algorithm->name, status_of(r));
     printf("%d exploration and %d of %d policy trials, %.1f s of data at %g Hz\n", r->explored,
            mcp_run_trials(r), r->wanted, data_seconds(r), r->task->rate);
-    for (int i = 0; i < r->overrides; i++)
-        printf("%s%s%s", i ? ", " : "set: ", r->override[i], i + 1 == r->overrides ? "\n" : "");
+    for (int i = 0; i < r->task->overrides; i++)
+        printf("%s%s%s", i ? ", " : "set: ", r->task->override[i], i + 1 == r->task->overrides ? "\n" : "");
 }
 
 /* Noise of each GP of the last model: at its floor means that the smoother, not the likelihood, decided. */

@@ -15,8 +15,6 @@ mcp_status exchange_open_run(exchange *x, const char *folder, int threads, learn
     s.algorithm = x->run->algorithm->name;
     s.trials = x->run->wanted;
     s.threads = threads;
-    s.overrides = (const char *const *)x->run->override;
-    s.override_count = x->run->overrides;
     s.progress = view_progress;
     s.progress_context = v;
     snprintf(x->folder, sizeof x->folder, "%s", folder);

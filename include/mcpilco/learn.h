@@ -77,8 +77,6 @@ typedef struct {
     int         trials;    /* policy trials wanted: noted in the folder, not enforced                  */
     int         particles_kept; /* particles saved per forecast                                        */
     double risk; /* a policy whose forecast chance of a limit is above this is not run; 1: all are */
-    const char *const *overrides; /* the texts the task was loaded with: the folder keeps them          */
-    int         override_count;
     mcp_learn_progress_fn *progress; /* may be NULL; called from the thread that learns                */
     void       *progress_context;
     const mcp_plant_ops *plant; /* your own plant, copied; its context is borrowed. NULL: the task's   */

@@ -40,8 +40,9 @@ static mcp_status same_run(const mcp_run *r, const mcp_run *old, mcp_error *err)
                         "%s: this run was started with algorithm %s, not %s; give that one, or start a new "
                         "run with --out",
                         where, old->algorithm->name, r->algorithm->name);
-    int same = old->overrides == r->overrides;
-    for (int i = 0; same && i < r->overrides; i++) same = !strcmp(old->override[i], r->override[i]);
+    const mcp_task *a = old->task, *b = r->task;
+    int             same = a->overrides == b->overrides;
+    for (int i = 0; same && i < b->overrides; i++) same = !strcmp(a->override[i], b->override[i]);
     if (!same)
         return mcp_fail(err, MCP_ERR_ARG,
                         "%s: this run was started with other --set values; give those that run.json there "
@@ -128,7 +129,6 @@ mcp_status mcp_learner_create(mcp_learner **out, const mcp_task *task, const mcp
     if (s->folder && (st = open_folder(l, err)) != MCP_OK) goto failed;
     l->settings.folder = NULL; /* the run has its own copies */
     l->settings.algorithm = NULL;
-    l->settings.overrides = NULL;
     *out = l;
     return MCP_OK;
 failed:

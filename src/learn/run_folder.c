@@ -11,6 +11,7 @@
 #include "io/file.h"
 #include "math/arena.h"
 #include "math/text.h"
+#include "math/number.h"
 #include "mcpilco/machine.h"
 #include "mcpilco/version.h"
 
@@ -136,15 +137,6 @@ mcp_status mcp_run_model(mcp_fit **out, const mcp_run *r, int number, mcp_pool *
 
 /* creating */
 
-static mcp_status keep_overrides(mcp_run *r, const char *const *override, int count, mcp_error *err)
-{
-    r->override = mcp_calloc((size_t)count + 1, sizeof *r->override);
-    if (!r->override) return no_memory(r, err);
-    for (; r->overrides < count; r->overrides++)
-        if (!(r->override[r->overrides] = mcp_strdup(override[r->overrides]))) return no_memory(r, err);
-    return MCP_OK;
-}
-
 mcp_status mcp_run_create(mcp_run **out, const mcp_task *task, const mcp_learn_settings *s, mcp_error *err)
 {
     mcp_status st;
@@ -168,10 +160,7 @@ mcp_status mcp_run_create(mcp_run **out, const mcp_task *task, const mcp_learn_s
     if (st == MCP_OK) st = mcp_system_create(&r->system, task, err);
     if (st == MCP_OK) r->system->white_noise = r->algorithm->white_noise;
     if (st == MCP_OK && r->algorithm->check) st = r->algorithm->check(r->system, err);
-    if (st == MCP_OK) {
-        r->params = mcp_program_params(r->system->controller);
-        st = keep_overrides(r, s->overrides, s->override_count, err);
-    }
+    if (st == MCP_OK) r->params = mcp_program_params(r->system->controller);
     if (st == MCP_OK) *out = r;
     else mcp_run_free(r);
     return st;
@@ -181,9 +170,7 @@ void mcp_run_free(mcp_run *r)
 {
     if (!r) return;
     for (int i = 0; i < r->items; i++) mcp_run_item_free(r->item[i]);
-    for (int i = 0; i < r->overrides; i++) mcp_free(r->override[i]);
     mcp_free(r->item);
-    mcp_free(r->override);
     mcp_free(r->status);
     mcp_free(r->folder);
     json_decref(r->notes);
@@ -208,7 +195,9 @@ static json_t *settings(const mcp_task *task)
 {
     char *text;
     if (mcp_task_dump(task, &text, NULL) != MCP_OK) return json_null();
-    json_t *root = json_loads(text, 0, NULL);
+    locale_t before = mcp_locale_plain();
+    json_t  *root = json_loads(text, 0, NULL);
+    mcp_locale_restore(before);
     mcp_task_text_free(text);
     return root ? root : json_null();
 }
@@ -231,7 +220,8 @@ mcp_status mcp_run_note(mcp_run *r, const char *status, mcp_error *err)
         st = mcp_file_write_in(r->lock, task, r->task->source, strlen(r->task->source), err);
     if (st == MCP_OK) {
         json_t *root = json_object(), *override = json_array();
-        for (int i = 0; i < r->overrides; i++) json_array_append_new(override, mcp_json_text(r->override[i]));
+        for (int i = 0; i < r->task->overrides; i++)
+            json_array_append_new(override, mcp_json_text(r->task->override[i]));
         json_object_set_new(root, "format", json_integer(1));
         json_object_set_new(root, "version", json_string(MCP_VERSION));
         json_object_set_new(root, "status", json_string(status));
@@ -346,16 +336,31 @@ mcp_status mcp_run_load(mcp_run *r, mcp_error *err)
     return MCP_OK;
 }
 
-static mcp_status open_task(mcp_task **out, const char *folder, json_t *notes, mcp_task_source *s,
+/* The task as it was loaded: its text, and the settings that run.json notes. */
+static mcp_status open_task(mcp_task **out, const char *folder, json_t *notes, const mcp_registry *registry,
                             mcp_error *err)
 {
-    char *path = mcp_sprintf("%s/task.yaml", folder), *text = NULL;
-    const char *name = mcp_json_get_text(notes, "task_file", NULL);
-    mcp_status st = path ? mcp_file_read(path, &text, NULL, err)
-                         : mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory", folder);
-    s->file = name && *name ? name : path;
-    s->text = text;
-    if (st == MCP_OK) st = mcp_task_read(out, s, err);
+    const json_t   *list = json_object_get(notes, "overrides");
+    size_t          count = json_array_size(list);
+    char           *path = mcp_sprintf("%s/task.yaml", folder), *text = NULL;
+    const char     *name = mcp_json_get_text(notes, "task_file", NULL);
+    const char    **override = mcp_calloc(count + 1, sizeof *override);
+    mcp_task_source source;
+    mcp_status      st = path && override ? mcp_file_read(path, &text, NULL, err)
+                                          : mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory", folder);
+    for (size_t i = 0; st == MCP_OK && i < count; i++)
+        if (!(override[i] = json_string_value(json_array_get(list, i))))
+            st = mcp_fail(err, MCP_ERR_IO,
+                          "%s/run.json: setting %zu of its \"overrides\" is not a text; the file is damaged",
+                          folder, i + 1);
+    mcp_task_source_default(&source);
+    source.file = name && *name ? name : path;
+    source.text = text;
+    source.overrides = override;
+    source.override_count = (int)count;
+    source.registry = registry;
+    if (st == MCP_OK) st = mcp_task_read(out, &source, err);
+    mcp_free(override);
     mcp_free(text);
     mcp_free(path);
     return st;
@@ -373,8 +378,6 @@ mcp_status mcp_run_open_with(mcp_run **out, const char *folder, const mcp_regist
     mcp_task   *task = NULL;
     mcp_run    *r = NULL;
     mcp_status  st;
-    const char *override[MCP_MAX_LIST];
-    int         count = 0;
     *out = NULL;
     if (trouble) *trouble = (mcp_error){.status = MCP_OK};
     char *path = mcp_sprintf("%s/run.json", folder);
@@ -385,16 +388,7 @@ mcp_status mcp_run_open_with(mcp_run **out, const char *folder, const mcp_regist
         goto done;
     }
     if ((st = mcp_json_read(&notes, path, err)) != MCP_OK) goto done;
-    const json_t *list = json_object_get(notes, "overrides");
-    for (size_t i = 0; i < json_array_size(list) && count < MCP_MAX_LIST; i++)
-        if (json_is_string(json_array_get(list, i)))
-            override[count++] = json_string_value(json_array_get(list, i));
-    mcp_task_source source;
-    mcp_task_source_default(&source);
-    source.overrides = override;
-    source.override_count = count;
-    source.registry = registry;
-    if ((st = open_task(&task, folder, notes, &source, err)) != MCP_OK) goto done;
+    if ((st = open_task(&task, folder, notes, registry, err)) != MCP_OK) goto done;
 
     mcp_learn_settings s;
     mcp_learn_settings_default(&s);
@@ -402,8 +396,6 @@ mcp_status mcp_run_open_with(mcp_run **out, const char *folder, const mcp_regist
     s.seed = (uint64_t)json_integer_value(json_object_get(notes, "seed"));
     s.trials = mcp_json_get_int(notes, "trials", 0);
     s.algorithm = mcp_json_get_text(notes, "algorithm", NULL);
-    s.overrides = override;
-    s.override_count = count;
     if ((st = mcp_run_create(&r, task, &s, err)) != MCP_OK) goto done;
     r->own_task = task;
     task = NULL;

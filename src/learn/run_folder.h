@@ -40,8 +40,6 @@ struct mcp_run {
     const mcp_algorithm *algorithm;
     uint64_t             seed;
     int                  wanted;   /* policy trials */
-    int                  overrides;
-    char               **override;
     char *status; /* "running", "waiting" (for a recorded trial), "finished", "stopped", "failed" */
     json_t              *notes;    /* run.json as it stands */
     int                  params;   /* length of theta */

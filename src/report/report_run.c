@@ -39,9 +39,9 @@ static void command(mcp_text *out, const mcp_run *r)
     quoted(out, *from && mcp_file_exists(from) ? from : path ? path : "task.yaml");
     mcp_text_add(out, " --seed %llu --trials %d --algorithm %s", (unsigned long long)r->seed, r->wanted,
                  r->algorithm->name);
-    for (int i = 0; i < r->overrides; i++) {
+    for (int i = 0; i < r->task->overrides; i++) {
         mcp_text_add(out, " --set ");
-        quoted(out, r->override[i]);
+        quoted(out, r->task->override[i]);
     }
     mcp_text_add(out, " --out again");
     mcp_free(path);

@@ -148,8 +148,6 @@ static mcp_status learn(const mcp_study *s, int variant, int seed, const char *f
     q.folder           = folder;
     q.resume           = 1;
     q.trials           = s->trials;
-    q.overrides        = v->set;
-    q.override_count   = v->sets;
     q.progress         = t->progress;
     q.progress_context = t->context;
     st                 = mcp_learner_create(&l, task, &q, err);

@@ -125,6 +125,19 @@ void mcp_task_free(mcp_task *t)
     if (t) mcp_task_memory_free(t->bag); /* t itself is in it */
 }
 
+/* The task with these settings is another task: it keeps them as it keeps its text. */
+static mcp_status keep_overrides(mcp_task *t, const char *const *overrides, int count, mcp_error *err)
+{
+    t->override = mcp_task_memory_get(t->bag, (size_t)count + 1, sizeof *t->override);
+    for (; t->override && t->overrides < count; t->overrides++) {
+        const char *text = overrides[t->overrides];
+        if (!(t->override[t->overrides] = mcp_task_memory_text(t->bag, text, strlen(text)))) break;
+    }
+    if (!t->override || t->overrides < count)
+        return mcp_fail(err, MCP_ERR_MEMORY, "out of memory while reading the task");
+    return MCP_OK;
+}
+
 static mcp_status read_tree(mcp_task *t, size_t length, const char *const *overrides, int count,
                             mcp_error *err)
 {
@@ -140,6 +153,7 @@ static mcp_status read_tree(mcp_task *t, size_t length, const char *const *overr
                            "found %s, expected a mapping key: value (name, rate, trial, state, ...)",
                            mcp_yaml_found(t->tree, found, sizeof found));
     }
+    if ((st = keep_overrides(t, overrides, count, err)) != MCP_OK) return st;
     for (int i = 0; i < count; i++)
         if ((st = mcp_yaml_override(t->tree, t->bag, overrides[i], err)) != MCP_OK) return st;
     st = mcp_keys_read(&r, t->tree, mcp_task_table, t);

@@ -212,6 +212,8 @@ typedef struct {
 
 struct mcp_task {
     char                 *file, *name, *title, *source; /* source: the text of the file */
+    char                **override;  /* the "key=value" texts it was loaded with, in order */
+    int                   overrides;
     double                rate, trial;                  /* Hz, s */
     int                   trials;                       /* policy trials by default */
     int                   nx, nu, ny, ngp, nf;

@@ -23,8 +23,6 @@ static int learn_once(void)
     s.folder = folder;
     s.seed = 3;
     s.threads = 1;
-    s.overrides = set;
-    s.override_count = 4;
     mcp_status st = mcp_learner_create(&l, task, &s, &err);
     while (st == MCP_OK && mcp_learner_trials(l) < 1) st = mcp_learner_trial(l, NULL, &err);
     if (l) mcp_learner_close(l, MCP_RUN_IS_FINISHED, NULL);

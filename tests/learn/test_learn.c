@@ -41,8 +41,6 @@ static mcp_learn_settings settings(const char *where)
     mcp_learn_settings_default(&s);
     s.folder = where;
     s.threads = 1;
-    s.overrides = tiny;
-    s.override_count = TINY;
     return s;
 }
 
@@ -183,10 +181,10 @@ CASE(resuming_means_the_same_run)
     CHECK(finish(t, &s, 2, theta, ROOM, &e) == MCP_ERR_ARG);
     CHECK_HAS(e.text, "algorithm mc-pilco4pms, not mc-pilco");
     s.algorithm = NULL;
-    s.override_count = TINY - 1;
-    CHECK(finish(t, &s, 2, theta, ROOM, &e) == MCP_ERR_ARG);
+    REQUIRE_OK(mcp_task_load(&other, TEST_SOURCE_DIR "/tasks/pendulum.yaml", tiny, TINY - 1, err));
+    CHECK(finish(other, &s, 2, theta, ROOM, &e) == MCP_ERR_ARG);
     CHECK_HAS(e.text, "--set");
-    s.override_count = TINY;
+    mcp_task_free(other);
     REQUIRE_OK(mcp_task_load(&other, TEST_SOURCE_DIR "/tasks/cartpole.yaml", tiny, TINY, err));
     CHECK(finish(other, &s, 2, theta, ROOM, &e) == MCP_ERR_ARG);
     CHECK_HAS(e.text, "task.yaml");
@@ -195,6 +193,25 @@ CASE(resuming_means_the_same_run)
     CHECK_HAS(e.text, "mc-pilco4pms");
     mcp_task_free(t);
     mcp_task_free(other);
+}
+
+CASE(a_run_folder_keeps_every_setting)
+{
+    enum { MANY = 70 };
+    const char        *set[MANY];
+    mcp_task          *t = NULL;
+    mcp_learner       *l = NULL;
+    mcp_run           *r = NULL;
+    mcp_learn_settings s = settings(at("many"));
+    for (int i = 0; i < MANY; i++) set[i] = i < MANY - 1 ? tiny[i % TINY] : "inputs.u.slew=20";
+    REQUIRE_OK(mcp_task_load(&t, TEST_SOURCE_DIR "/tasks/pendulum.yaml", set, MANY, err));
+    REQUIRE_OK(mcp_learner_create(&l, t, &s, err));
+    mcp_learner_free(l);
+    mcp_task_free(t);
+    REQUIRE_OK(mcp_run_open(&r, at("many"), NULL, err));
+    CHECK(r->task->overrides == MANY && !strcmp(r->task->override[MANY - 1], set[MANY - 1]));
+    CHECK(r->task->input[0].slew == 20);
+    mcp_run_free(r);
 }
 
 CASE(a_model_read_back_forecasts_to_the_same_bits)
@@ -383,6 +400,7 @@ int main(int argc, char **argv)
     RUN(a_run_stopped_again_and_again_ends_with_the_same_bits);
     RUN(what_a_kill_may_leave_out_is_made_again);
     RUN(resuming_means_the_same_run);
+    RUN(a_run_folder_keeps_every_setting);
     RUN(a_model_read_back_forecasts_to_the_same_bits);
     RUN(a_damaged_trial_is_left_out_and_named);
     RUN(a_disk_that_fills_up_is_named_and_the_run_goes_on_later);

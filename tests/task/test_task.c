@@ -151,6 +151,7 @@ CASE(overrides_change_what_the_file_says)
                          "policy=param(k, 1)*p",    "start.std=0.3"};
     mcp_task   *t     = load("tasks/cartpole.yaml", set, 10);
     REQUIRE(t != NULL);
+    CHECK(t->overrides == 10 && !strcmp(t->override[9], set[9]) && t->override[9] != set[9]);
     CHECK(t->optimise.particles == 100);
     CHECK(!strcmp(t->gp[0].kernel.text, "se + mp(2)") && t->gp[0].kernel.at.line == 0);
     CHECK(!strcmp(t->constants.item[0].expr.text, "0.7"));
