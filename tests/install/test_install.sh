@@ -30,6 +30,11 @@ done
 prefix/bin/mcpilco check prefix/share/mcpilco/tasks/pendulum.yaml --brief > check.log || fail "$(cat check.log)"
 echo "ok   pages, tasks, examples and completions are installed and find each other"
 
+for file in "$lib/libmcpilco.so" prefix/bin/mcpilco; do
+  ! grep -q MCPILCO_FAIL_ALLOC "$file" || fail "$file was installed with the hook of the tests"
+done
+echo "ok   what is installed has no hook of the tests"
+
 outside=$(ldd "$lib/libmcpilco.so" | grep 'not found' || true)
 [ -z "$outside" ] || fail "libmcpilco.so needs: $outside"
 strange=$(nm -D --defined-only "$lib/libmcpilco.so" | awk '$3 !~ /^(mcp_|__bss_start$|_edata$|_end$)/ {print $3}')
