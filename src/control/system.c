@@ -190,9 +190,9 @@ static mcp_status check_sizes(const mcp_task *t, mcp_error *err)
     if (!(t->rate > 0.0) || !isfinite(t->rate))
         return mcp_fail(err, MCP_ERR_TASK, "rate = %g Hz must be above 0", t->rate);
     double steps = t->trial * t->rate;
-    if (!(steps >= 0.5 && steps < 65535.0))
-        return mcp_fail(err, MCP_ERR_TASK, "a trial of %g s at %g Hz has %g steps; 1 to 65534 are possible",
-                        t->trial, t->rate, steps);
+    if (!(steps >= 0.5 && steps < MCP_MAX_STEPS + 1.0))
+        return mcp_fail(err, MCP_ERR_TASK, "a trial of %g s at %g Hz has %g steps; 1 to %d are possible",
+                        t->trial, t->rate, steps, MCP_MAX_STEPS);
     if (t->nx < 1 || t->nx > MCP_MAX_STATE || t->nu < 1 || t->nu > MCP_MAX_INPUT || t->ny < 1 ||
         t->ny > t->nx || t->ngp < 0 || t->ngp > t->nx || t->features.n > MCP_MAX_FEATURE)
         return mcp_fail(err, MCP_ERR_TASK,

@@ -46,8 +46,9 @@ static mcp_status check(const mcp_system *s, const mcp_rollout_settings *r, mcp_
 {
     if (r->particles < 1 || r->particles > 1000000)
         return mcp_fail(err, MCP_ERR_ARG, "particles = %d; 1 to 1000000 can be simulated", r->particles);
-    if (r->steps < 1 || r->steps > 65534)
-        return mcp_fail(err, MCP_ERR_ARG, "horizon of %d steps; 1 to 65534 are possible", r->steps);
+    if (r->steps < 1 || r->steps > MCP_MAX_STEPS)
+        return mcp_fail(err, MCP_ERR_ARG, "horizon of %d steps; 1 to %d are possible", r->steps,
+                        MCP_MAX_STEPS);
     if (r->block < 0)
         return mcp_fail(err, MCP_ERR_ARG, "block = %d particles; 0 (automatic) or more", r->block);
     if (!(r->adjoint_clip >= 0.0))

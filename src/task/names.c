@@ -230,10 +230,10 @@ mcp_status mcp_task_consistent(mcp_reader *r, mcp_yaml *root)
     if (st != MCP_OK) return st;
     const mcp_yaml *trial = mcp_yaml_find(root, "trial"), *success = mcp_yaml_find(root, "success");
     double          steps = t->trial * t->rate;
-    if (steps < 3.0 || steps > 100000.0)
+    if (steps < 3.0 || steps > MCP_MAX_STEPS)
         return mcp_fail_at(r->err, trial->at,
-                           "trial: found %g s at %g Hz, which is %g samples, expected 3 to 100000", t->trial,
-                           t->rate, steps);
+                           "trial: found %g s at %g Hz, which is %g samples, expected 3 to %d", t->trial,
+                           t->rate, steps, MCP_MAX_STEPS);
     if (fabs(steps - round(steps)) > 1e-6 * steps)
         return mcp_fail_at(r->err, trial->at,
                            "trial: found %g s at %g Hz, which is %g samples, expected a whole number",

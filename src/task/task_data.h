@@ -13,6 +13,8 @@
 #include "program/program.h"
 
 enum { MCP_MAX_STATE = 64, MCP_MAX_INPUT = 16, MCP_MAX_FEATURE = 128, MCP_MAX_LIST = 64 };
+/* Steps of a trial: the time of a random number has 16 bits, and one more sample than steps. */
+enum { MCP_MAX_STEPS = 65534 };
 
 /* An expression and where it stands; text == NULL means absent. */
 typedef struct {

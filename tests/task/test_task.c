@@ -162,6 +162,22 @@ CASE(overrides_change_what_the_file_says)
     mcp_task_free(t);
 }
 
+/* What the task file admits is what the compiled task can run. */
+CASE(the_longest_trial_is_the_same_everywhere)
+{
+    const char *most[] = {"rate=100", "trial=655.34"}, *more[] = {"rate=100", "trial=655.35"};
+    mcp_system *s = NULL;
+    mcp_error   e = {MCP_OK, ""};
+    mcp_task   *t = load("tasks/pendulum.yaml", most, 2);
+    REQUIRE(t != NULL);
+    REQUIRE_OK(mcp_system_create(&s, t, err));
+    CHECK(s->steps == MCP_MAX_STEPS);
+    mcp_system_free(s);
+    mcp_task_free(t);
+    CHECK(mcp_task_load(&t, TEST_SOURCE_DIR "/tasks/pendulum.yaml", more, 2, &e) == MCP_ERR_TASK && !t);
+    CHECK_HAS(e.text, "which is 65535 samples, expected 3 to 65534");
+}
+
 CASE(wrong_overrides_name_the_setting)
 {
     static const struct {
@@ -252,6 +268,7 @@ int main(int argc, char **argv)
     RUN(smallest_file_gets_sensible_defaults);
     RUN(full_measurement_needs_no_observer);
     RUN(overrides_change_what_the_file_says);
+    RUN(the_longest_trial_is_the_same_everywhere);
     RUN(wrong_overrides_name_the_setting);
     RUN(dump_is_json_with_defaults);
     RUN(missing_file_is_an_io_error);
