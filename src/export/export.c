@@ -320,14 +320,13 @@ static json_t *names_json(const job *j, int measured)
         const char *unit =
             measured ? (k->state_unit ? k->state_unit[k->measured[i].state] : NULL) : k->input[i].unit;
         if (measured)
-            json_array_append_new(list,
-                                  json_pack("{s:s,s:s,s:o,s:b}", "name", k->measured[i].name, "unit",
-                                            unit_of(unit), "noise", mcp_json_number(k->measured[i].noise),
-                                            "wraps", k->measured[i].angle));
+            mcp_json_append(&list, json_pack("{s:s,s:s,s:o,s:b}", "name", k->measured[i].name, "unit",
+                                             unit_of(unit), "noise", mcp_json_number(k->measured[i].noise),
+                                             "wraps", k->measured[i].angle));
         else
-            json_array_append_new(list, json_pack("{s:s,s:s,s:o,s:o}", "name", k->input[i].name, "unit",
-                                                  unit_of(unit), "limit", mcp_json_number(k->input[i].limit),
-                                                  "slew", mcp_json_number(k->input[i].slew)));
+            mcp_json_append(&list, json_pack("{s:s,s:s,s:o,s:o}", "name", k->input[i].name, "unit",
+                                             unit_of(unit), "limit", mcp_json_number(k->input[i].limit),
+                                             "slew", mcp_json_number(k->input[i].slew)));
     }
     return list;
 }
@@ -339,13 +338,13 @@ static mcp_status data(const job *j)
     char *path = mcp_sprintf("%s/%s.json", j->folder, j->s->prefix), *listing = mcp_program_listing(p);
     for (int i = 0; i < mcp_program_groups(p); i++) {
         const mcp_param_group *g = mcp_program_group(p, i);
-        json_array_append_new(groups, json_pack("{s:s,s:i,s:i,s:o}", "name", g->name, "rows", g->rows, "cols",
-                                                g->cols, "values",
-                                                mcp_json_numbers(g->count, j->it->theta + g->offset)));
+        mcp_json_append(&groups, json_pack("{s:s,s:i,s:i,s:o}", "name", g->name, "rows", g->rows, "cols",
+                                           g->cols, "values",
+                                           mcp_json_numbers(g->count, j->it->theta + g->offset)));
     }
     for (int i = 0; i < j->r->task->policy.n; i++)
-        json_object_set_new(policy, j->r->task->policy.item[i].name,
-                            json_string(j->r->task->policy.item[i].expr.text));
+        mcp_json_set(&policy, j->r->task->policy.item[i].name,
+                     json_string(j->r->task->policy.item[i].expr.text));
     json_t *root = json_pack("{s:s,s:i,s:I,s:o,s:o,s:o,s:o,s:o,s:s}", "task", j->r->task->name, "trial",
                              j->it->info.number, "seed", (json_int_t)j->r->seed, "rate",
                              mcp_json_number(j->r->task->rate), "measured", names_json(j, 1), "commands",

@@ -12,6 +12,20 @@
 #include "math/number.h"
 #include "math/text.h"
 
+/* jansson reads numbers by itself, and decimal points of one byte only. */
+static json_t *parse(const char *text, size_t size, json_error_t *e)
+{
+    locale_t before = mcp_locale_plain();
+    json_t  *root = json_loadb(text, size, JSON_REJECT_DUPLICATES, e);
+    mcp_locale_restore(before);
+    return root;
+}
+
+json_t *mcp_json_parse(const char *text)
+{
+    return parse(text, strlen(text), NULL);
+}
+
 mcp_status mcp_json_read(json_t **out, const char *path, mcp_error *err)
 {
     char  *text;
@@ -20,9 +34,7 @@ mcp_status mcp_json_read(json_t **out, const char *path, mcp_error *err)
     mcp_status st = mcp_file_read(path, &text, &size, err);
     if (st != MCP_OK) return st;
     json_error_t e;
-    locale_t     before = mcp_locale_plain(); /* jansson knows points of one byte only */
-    *out = json_loadb(text, size, JSON_REJECT_DUPLICATES, &e);
-    mcp_locale_restore(before);
+    *out = parse(text, size, &e);
     mcp_free(text);
     if (*out) return MCP_OK;
     return mcp_fail(err, MCP_ERR_IO, "%s:%d:%d: %s; the file is damaged", path, e.line, e.column, e.text);
@@ -127,6 +139,22 @@ char *mcp_json_line(const json_t *root)
     return line;
 }
 
+static void lose(json_t **whole)
+{
+    json_decref(*whole);
+    *whole = NULL;
+}
+
+void mcp_json_set(json_t **object, const char *key, json_t *value)
+{
+    if (json_object_set_new(*object, key, value)) lose(object);
+}
+
+void mcp_json_append(json_t **list, json_t *value)
+{
+    if (json_array_append_new(*list, value)) lose(list);
+}
+
 json_t *mcp_json_number(double v)
 {
     if (isnan(v)) return json_null();
@@ -137,22 +165,35 @@ json_t *mcp_json_number(double v)
 json_t *mcp_json_numbers(int n, const double *v)
 {
     json_t *a = json_array();
-    for (int i = 0; i < n; i++)
-        if (json_array_append_new(a, mcp_json_number(v[i]))) {
-            json_decref(a);
-            return NULL;
-        }
+    for (int i = 0; i < n; i++) mcp_json_append(&a, mcp_json_number(v[i]));
     return a;
+}
+
+/* Only what is well-formed (no overlong form, no surrogate, nothing past U+10FFFF) is a text for JSON. */
+static int is_utf8(const char *text)
+{
+    for (const unsigned char *s = (const unsigned char *)text; *s;) {
+        unsigned c = *s++, low = 0x80, high = 0xbf;
+        int      more = c < 0x80 ? 0 : c < 0xc2 ? -1 : c < 0xe0 ? 1 : c < 0xf0 ? 2 : c < 0xf5 ? 3 : -1;
+        if (more < 0) return 0;
+        if (c == 0xe0) low = 0xa0;
+        if (c == 0xed) high = 0x9f;
+        if (c == 0xf0) low = 0x90;
+        if (c == 0xf4) high = 0x8f;
+        for (; more > 0; more--, low = 0x80, high = 0xbf)
+            if (*s < low || *s++ > high) return 0;
+    }
+    return 1;
 }
 
 json_t *mcp_json_text(const char *s)
 {
-    json_t *v = json_string(s);
-    char   *copy = v ? NULL : mcp_strdup(s);
-    if (!copy) return v;
+    if (is_utf8(s)) return json_string(s);
+    char *copy = mcp_strdup(s);
+    if (!copy) return NULL;
     for (char *p = copy; *p; p++)
         if ((unsigned char)*p >= 0x80) *p = '?';
-    v = json_string(copy);
+    json_t *v = json_string(copy);
     mcp_free(copy);
     return v;
 }

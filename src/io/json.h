@@ -9,15 +9,20 @@
 #include "mcpilco/error.h"
 
 mcp_status mcp_json_read(json_t **out, const char *path, mcp_error *err);
+json_t    *mcp_json_parse(const char *text); /* of our own making; NULL: out of memory */
 /* Objects one key a line, lists of numbers on one line. Borrows root; NULL root (a json call that ran out of
  * memory) is MCP_ERR_MEMORY, so that callers need not check every step of building one. */
 mcp_status mcp_json_write(const char *path, const json_t *root, mcp_error *err);
 mcp_status mcp_json_write_in(const mcp_lock *own, const char *path, const json_t *root, mcp_error *err);
 char *mcp_json_line(const json_t *root); /* on one line, without the newline; mcp_free it; NULL = no memory */
 
+/* As json_object_set_new and json_array_append_new; out of memory anywhere, also for value, frees the whole
+ * and leaves *object NULL: what is written is whole or not there. */
+void mcp_json_set(json_t **object, const char *key, json_t *value);
+void mcp_json_append(json_t **list, json_t *value);
 json_t *mcp_json_number(double v);
 json_t *mcp_json_numbers(int n, const double *v);
-json_t *mcp_json_text(const char *s); /* bytes that are not UTF-8 become '?' */
+json_t *mcp_json_text(const char *s); /* where it is not UTF-8, all but ASCII becomes '?' */
 /* Reading back: what is behind key, otherwise what is given. */
 double      mcp_json_get_double(const json_t *object, const char *key, double otherwise);
 int         mcp_json_get_int(const json_t *object, const char *key, int otherwise);

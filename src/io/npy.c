@@ -64,7 +64,7 @@ static int parse_shape(const char *head, int *dims, int *shape, size_t *count)
         char *end;
         long  n = strtol(p, &end, 10);
         if (end == p || n < 0 || n > INT_MAX || *dims == MCP_NPY_DIMS) return 0;
-        if (n > 0 && *count > (size_t)1 << 40) return 0;
+        if (n > 0 && *count > SIZE_MAX / sizeof(double) / (size_t)n) return 0;
         shape[(*dims)++] = (int)n;
         *count *= (size_t)n;
         p = end + strspn(end, ", ");

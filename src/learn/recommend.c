@@ -188,12 +188,13 @@ mcp_status mcp_recommendation_store(const mcp_run *r, const mcp_recommendation *
     json_t *list = json_array();
     for (int i = 0; i < m->count; i++) {
         const mcp_policy_evidence *p = &m->policy[i];
-        json_array_append_new(
-            list, json_pack("{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "policy", p->number, "trials", p->trials,
-                            "successes", p->successes, "plant_cost", mcp_json_number(p->plant_cost),
-                            "model_success", mcp_json_number(p->model_success), "model_cost",
-                            mcp_json_number(p->model_cost), "success", mcp_json_number(p->success), "cost",
-                            mcp_json_number(p->cost)));
+        mcp_json_append(&list,
+                        json_pack("{s:i, s:i, s:i, s:o, s:o, s:o, s:o, s:o}", "policy", p->number, "trials",
+                                  p->trials, "successes", p->successes, "plant_cost",
+                                  mcp_json_number(p->plant_cost), "model_success",
+                                  mcp_json_number(p->model_success), "model_cost",
+                                  mcp_json_number(p->model_cost), "success", mcp_json_number(p->success),
+                                  "cost", mcp_json_number(p->cost)));
     }
     json_t    *root = json_pack("{s:i, s:i, s:i, s:o}", "policy", m->number, "trials", m->trials, "data", m->data,
                                 "policies", list);

@@ -11,7 +11,6 @@
 #include "io/file.h"
 #include "math/arena.h"
 #include "math/text.h"
-#include "math/number.h"
 #include "mcpilco/machine.h"
 #include "mcpilco/version.h"
 
@@ -194,12 +193,11 @@ static json_t *machine(void)
 static json_t *settings(const mcp_task *task)
 {
     char *text;
-    if (mcp_task_dump(task, &text, NULL) != MCP_OK) return json_null();
-    locale_t before = mcp_locale_plain();
-    json_t  *root = json_loads(text, 0, NULL);
-    mcp_locale_restore(before);
+    if (!task->tree) return json_null(); /* made by a program, not read from a file */
+    if (mcp_task_dump(task, &text, NULL) != MCP_OK) return NULL;
+    json_t *root = mcp_json_parse(text);
     mcp_task_text_free(text);
-    return root ? root : json_null();
+    return root;
 }
 
 /* Relative paths in the task stay valid wherever the run is looked at from. */
@@ -221,23 +219,23 @@ mcp_status mcp_run_note(mcp_run *r, const char *status, mcp_error *err)
     if (st == MCP_OK) {
         json_t *root = json_object(), *override = json_array();
         for (int i = 0; i < r->task->overrides; i++)
-            json_array_append_new(override, mcp_json_text(r->task->override[i]));
-        json_object_set_new(root, "format", json_integer(1));
-        json_object_set_new(root, "version", json_string(MCP_VERSION));
-        json_object_set_new(root, "status", json_string(status));
-        json_object_set_new(root, "task", mcp_json_text(r->task->name));
-        json_object_set_new(root, "task_file",
-                            r->notes ? json_incref(json_object_get(r->notes, "task_file"))
-                                     : whole_path(r->task->file));
-        json_object_set_new(root, "seed", json_integer((json_int_t)r->seed));
-        json_object_set_new(root, "algorithm", json_string(r->algorithm->name));
-        json_object_set_new(root, "trials", json_integer(r->wanted));
-        json_object_set_new(root, "overrides", override);
-        json_object_set_new(root, "machine", machine());
-        json_object_set_new(root, "settings", settings(r->task));
+            mcp_json_append(&override, mcp_json_text(r->task->override[i]));
+        mcp_json_set(&root, "format", json_integer(1));
+        mcp_json_set(&root, "version", json_string(MCP_VERSION));
+        mcp_json_set(&root, "status", json_string(status));
+        mcp_json_set(&root, "task", mcp_json_text(r->task->name));
+        mcp_json_set(&root, "task_file",
+                     r->notes ? json_incref(json_object_get(r->notes, "task_file"))
+                              : whole_path(r->task->file));
+        mcp_json_set(&root, "seed", json_integer((json_int_t)r->seed));
+        mcp_json_set(&root, "algorithm", json_string(r->algorithm->name));
+        mcp_json_set(&root, "trials", json_integer(r->wanted));
+        mcp_json_set(&root, "overrides", override);
+        mcp_json_set(&root, "machine", machine());
+        mcp_json_set(&root, "settings", settings(r->task));
         st = mcp_json_write_in(r->lock, path, root, err);
-        json_decref(r->notes);
-        r->notes = root;
+        json_decref(st == MCP_OK ? r->notes : root);
+        if (st == MCP_OK) r->notes = root;
     }
     mcp_free(path);
     mcp_free(task);

@@ -82,7 +82,7 @@ json_t *mcp_info_to_json(mcp_info_file file, const mcp_learn_info *info)
         json_t *v = fields[i].type == WHOLE  ? json_integer(*(const int *)(const void *)at)
                     : fields[i].type == REAL ? mcp_json_number(*(const double *)(const void *)at)
                                              : mcp_json_text(at);
-        json_object_set_new(root, fields[i].key, v);
+        mcp_json_set(&root, fields[i].key, v);
     }
     return root;
 }
@@ -354,26 +354,26 @@ mcp_status mcp_store_model(const mcp_run *r, const mcp_run_item *it, const mcp_f
         const mcp_kernel *k = r->system->kernel[g];
         int               n = mcp_kernel_params(k);
         json_t           *names = json_array(), *gp = json_object();
-        for (int i = 0; i < n; i++) json_array_append_new(names, json_string(mcp_kernel_param_name(k, i)));
-        json_array_append_new(names, json_string("log_noise"));
-        json_object_set_new(gp, "target", json_string(task->state[task->gp[g].state]));
-        json_object_set_new(gp, "kind",
-                            json_string(task->gp[g].kind == MCP_GP_VELOCITY ? "velocity" : "change"));
-        json_object_set_new(gp, "kernel", json_string(r->system->kernel_text[g]));
-        json_object_set_new(gp, "parameters", names);
-        json_object_set_new(gp, "hyper", mcp_json_numbers(n + 1, mcp_gp_hyper(fit->gp[g])));
+        for (int i = 0; i < n; i++) mcp_json_append(&names, json_string(mcp_kernel_param_name(k, i)));
+        mcp_json_append(&names, json_string("log_noise"));
+        mcp_json_set(&gp, "target", json_string(task->state[task->gp[g].state]));
+        mcp_json_set(&gp, "kind",
+                     json_string(task->gp[g].kind == MCP_GP_VELOCITY ? "velocity" : "change"));
+        mcp_json_set(&gp, "kernel", json_string(r->system->kernel_text[g]));
+        mcp_json_set(&gp, "parameters", names);
+        mcp_json_set(&gp, "hyper", mcp_json_numbers(n + 1, mcp_gp_hyper(fit->gp[g])));
         if (fit->first[g])
-            json_object_set_new(gp, "first", mcp_json_numbers(n + 1, mcp_gp_hyper(fit->first[g])));
-        json_object_set_new(gp, "noise_std", mcp_json_number(exp(mcp_gp_hyper(fit->gp[g])[n])));
-        json_object_set_new(gp, "noise_floor", mcp_json_number(fit->noise_floor[g]));
-        json_object_set_new(gp, "nlml", mcp_json_number(fit->info[g].nlml));
-        json_object_set_new(gp, "evaluations", json_integer(fit->info[g].evaluations));
-        json_object_set_new(gp, "jitter", mcp_json_number(fit->info[g].jitter));
-        json_array_append_new(gps, gp);
+            mcp_json_set(&gp, "first", mcp_json_numbers(n + 1, mcp_gp_hyper(fit->first[g])));
+        mcp_json_set(&gp, "noise_std", mcp_json_number(exp(mcp_gp_hyper(fit->gp[g])[n])));
+        mcp_json_set(&gp, "noise_floor", mcp_json_number(fit->noise_floor[g]));
+        mcp_json_set(&gp, "nlml", mcp_json_number(fit->info[g].nlml));
+        mcp_json_set(&gp, "evaluations", json_integer(fit->info[g].evaluations));
+        mcp_json_set(&gp, "jitter", mcp_json_number(fit->info[g].jitter));
+        mcp_json_append(&gps, gp);
     }
     json_t *features = json_array();
     for (int i = 0; i < r->system->nf; i++)
-        json_array_append_new(features, json_string(r->system->feature_text[i]));
+        mcp_json_append(&features, json_string(r->system->feature_text[i]));
     return mcp_store_json(it, "model.json",
                           json_pack("{s:i, s:o, s:o}", "pairs", fit->pairs->n, "features", features, "gps",
                                     gps),

@@ -58,9 +58,9 @@ mcp_status mcp_store_policy(const mcp_run *r, const mcp_run_item *it, const mcp_
     json_t            *groups = json_array();
     for (int i = 0; i < mcp_program_groups(p); i++) {
         const mcp_param_group *g = mcp_program_group(p, i);
-        json_array_append_new(groups, json_pack("{s:s, s:s, s:i, s:i, s:o}", "name", g->name, "kind",
-                                                group_kind(g->kind), "rows", g->rows, "cols", g->cols,
-                                                "values", mcp_json_numbers(g->count, it->theta + g->offset)));
+        mcp_json_append(&groups, json_pack("{s:s, s:s, s:i, s:i, s:o}", "name", g->name, "kind",
+                                           group_kind(g->kind), "rows", g->rows, "cols", g->cols,
+                                           "values", mcp_json_numbers(g->count, it->theta + g->offset)));
     }
     return mcp_store_json(it, "policy.json",
                           json_pack("{s:i, s:o}", "parameters", r->params, "groups", groups), err);
@@ -126,12 +126,12 @@ mcp_status mcp_store_forecast(const mcp_run *r, const mcp_run_item *it, mcp_erro
             } q[] = {{"p05", f->low}, {"p50", f->median}, {"p95", f->high}};
             for (int j = 0; j < 3; j++) {
                 for (int i = 0; i < f->samples; i++) column[i] = q[j].v[i * f->nx + k];
-                json_object_set_new(band, q[j].name, mcp_json_numbers(f->samples, column));
+                mcp_json_set(&band, q[j].name, mcp_json_numbers(f->samples, column));
             }
-            json_object_set_new(states, r->task->state[k], band);
+            mcp_json_set(&states, r->task->state[k], band);
         }
-        json_object_set_new(root, "samples", json_integer(f->samples));
-        json_object_set_new(root, "bands", states);
+        mcp_json_set(&root, "samples", json_integer(f->samples));
+        mcp_json_set(&root, "bands", states);
         st = mcp_store_json(it, "forecast.json", root, err);
     }
     mcp_free(path);
@@ -220,9 +220,9 @@ mcp_status mcp_store_result(const mcp_run *r, const mcp_run_item *it, const doub
     if (coverage) {
         json_t *states = json_object();
         for (int k = 0; k < r->system->nx; k++)
-            json_object_set_new(states, r->task->state[k],
-                                mcp_json_numbers(MCP_WINDOWS, coverage + k * MCP_WINDOWS));
-        json_object_set_new(root, "coverage_by_quarter", states);
+            mcp_json_set(&states, r->task->state[k],
+                         mcp_json_numbers(MCP_WINDOWS, coverage + k * MCP_WINDOWS));
+        mcp_json_set(&root, "coverage_by_quarter", states);
     }
     json_object_set_new(root, "diagnosis", mcp_diagnosis_to_json(&it->diagnosis));
     return mcp_store_json(it, "result.json", root, err);

@@ -53,7 +53,7 @@ static int evaluate_tick(void *context, int done, int runs)
 }
 
 /* Every trial's policy on the plant; the last one on the model too. */
-static mcp_status evaluate(const mcp_study *s, const mcp_run *r, teller *t, json_t *list, mcp_error *err)
+static mcp_status evaluate(const mcp_study *s, const mcp_run *r, teller *t, json_t **list, mcp_error *err)
 {
     mcp_status st = MCP_OK;
     int        n = s->until_robust && mcp_run_trials(r) < s->trials ? mcp_run_trials(r) : s->trials;
@@ -71,8 +71,7 @@ static mcp_status evaluate(const mcp_study *s, const mcp_run *r, teller *t, json
         if (st == MCP_OK && last && runs)
             st = mcp_evaluate_model(&model, fit, it->theta, r->algorithm->true_state, &q, NULL, err);
         if (st == MCP_OK)
-            json_array_append_new(list,
-                                  json_pack("{s:i,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:i,s:i}", "trial", k, "runs",
+            mcp_json_append(list, json_pack("{s:i,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:i,s:i}", "trial", k, "runs",
                                             runs, "success", plant.successes, "limit", plant.limits,
                                             "cost_median", mcp_json_number(plant.cost_median),
                                             "metric_median", mcp_json_number(plant.metric_median),
@@ -94,7 +93,7 @@ static mcp_status store_evaluation(const mcp_study *s, const char *folder, telle
     char      *path = mcp_sprintf("%s/evaluation.json", folder);
     mcp_status st = mcp_run_open(&r, folder, &trouble, err);
     if (st == MCP_OK && trouble.status != MCP_OK) st = mcp_fail(err, trouble.status, "%s", trouble.text);
-    if (st == MCP_OK) st = evaluate(s, r, t, list, err);
+    if (st == MCP_OK) st = evaluate(s, r, t, &list, err);
     if (st == MCP_OK) {
         root = json_pack("{s:i,s:i,s:i,s:O}", "trials", s->trials, "evaluate", s->evaluate, "final", s->final,
                          "list", list);

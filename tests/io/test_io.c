@@ -128,18 +128,83 @@ CASE(npy_gives_back_every_bit_and_its_shape)
     mcp_free(file);
 }
 
-CASE(numpy_reads_our_npy)
+/* 2^61 doubles are 2^64 bytes, which is 0 in a size_t: the file would be whole without a single number. */
+CASE(npy_shapes_too_large_for_memory_are_refused)
 {
-    if (access("/usr/bin/python3", X_OK) || system("/usr/bin/python3 -c 'import numpy' 2>/dev/null")) return;
-    int  shape[2] = {2, 4}, one = 3;
-    char command[512];
-    REQUIRE_OK(mcp_npy_write(at("b.npy"), 2, shape, hard, err));
-    REQUIRE_OK(mcp_npy_write(at("c.npy"), 1, &one, hard, err));
-    snprintf(command, sizeof command,
-             "/usr/bin/python3 -c 'import numpy as n; a = n.load(\"%s/b.npy\"); b = n.load(\"%s/c.npy\");"
-             "exit(not (a.shape == (2, 4) and a[0, 3] == 1/3 and a.dtype == n.float64 and b.shape == (3,)))'",
-             folder, folder);
-    CHECK(system(command) == 0);
+    static const char *const shapes[] = {"1048576, 1048576, 2097152",
+                                         "2147483647, 2147483647, 2147483647, 8"};
+    for (int i = 0; i < 2; i++) {
+        char      file[128] = "\x93NUMPY\x01", head[119] = "";
+        int       dims, shape[MCP_NPY_DIMS];
+        double   *v;
+        mcp_error e;
+        snprintf(head, sizeof head, "{'descr': '<f8', 'fortran_order': False, 'shape': (%s), }", shapes[i]);
+        file[8] = 118;
+        memset(file + 10, ' ', 118);
+        memcpy(file + 10, head, strlen(head));
+        REQUIRE_OK(mcp_file_write(at("huge.npy"), file, sizeof file, err));
+        CHECK(mcp_npy_read(at("huge.npy"), &dims, shape, &v, &e) == MCP_ERR_IO && !v);
+    }
+}
+
+/* jansson asks for memory by itself; here every such request fails once, too. */
+static void *counted(size_t size)
+{
+    return mcp_calloc(1, size);
+}
+
+static mcp_status write_some(mcp_error *err)
+{
+    json_t *root = json_object(), *inner = json_object(), *list = json_array();
+    mcp_json_set(&inner, "numbers", mcp_json_numbers(3, hard));
+    mcp_json_set(&inner, "text", mcp_json_text("a \"b\" \xc3\xa4"));
+    mcp_json_append(&list, json_pack("{s:i, s:o}", "a", 1, "b", mcp_json_number(0.1)));
+    mcp_json_append(&list, json_integer(2));
+    mcp_json_set(&root, "inner", inner);
+    mcp_json_set(&root, "list", list);
+    mcp_status st = mcp_json_write(at("memory.json"), root, err);
+    json_decref(root);
+    return st;
+}
+
+CASE(json_files_are_whole_or_not_written)
+{
+    char     *whole, *text;
+    mcp_error e = {MCP_OK, ""};
+    long      all, k;
+    json_set_alloc_funcs(counted, mcp_free);
+    mcp_alloc_fail_at(0);
+    REQUIRE_OK(write_some(err));
+    all = mcp_alloc_count();
+    CHECK(all > 40);
+    REQUIRE_OK(mcp_file_read(at("memory.json"), &whole, NULL, err));
+    for (k = 1; k <= all; k++) {
+        remove(at("memory.json"));
+        mcp_alloc_fail_at(k);
+        mcp_status st = write_some(&e);
+        mcp_alloc_fail_at(0);
+        if (st != MCP_ERR_MEMORY || mcp_file_exists(at("memory.json")))
+            FAIL_("allocation %ld of %ld fails, but the status is %d: %s", k, all, st, e.text);
+        CHECK_HAS(e.text, "memory");
+    }
+    REQUIRE_OK(write_some(err));
+    REQUIRE_OK(mcp_file_read(at("memory.json"), &text, NULL, err));
+    CHECK(!strcmp(text, whole));
+    mcp_free(text);
+    mcp_free(whole);
+    json_set_alloc_funcs(malloc, free);
+}
+
+CASE(texts_that_are_not_utf8_become_question_marks)
+{
+    static const struct { const char *text, *want; } t[] = {
+        {"a\xc3\xa4\xf0\x9f\x8c\x8d", "a\xc3\xa4\xf0\x9f\x8c\x8d"}, {"a\xe4", "a?"}, {"\xc0\xaf", "??"},
+        {"\xed\xa0\x80", "???"}, {"\xf4\x90\x80\x80x", "????x"}, {"\xc3", "?"}};
+    for (size_t i = 0; i < sizeof t / sizeof *t; i++) {
+        json_t *v = mcp_json_text(t[i].text);
+        CHECK(v && !strcmp(json_string_value(v), t[i].want));
+        json_decref(v);
+    }
 }
 
 CASE(a_write_that_does_not_fit_leaves_the_old_file_whole)
@@ -246,7 +311,9 @@ int main(int argc, char **argv)
     RUN(json_gives_back_every_bit);
     RUN(damaged_json_is_a_sentence_with_its_place);
     RUN(npy_gives_back_every_bit_and_its_shape);
-    RUN(numpy_reads_our_npy);
+    RUN(npy_shapes_too_large_for_memory_are_refused);
+    RUN(json_files_are_whole_or_not_written);
+    RUN(texts_that_are_not_utf8_become_question_marks);
     RUN(a_write_that_does_not_fit_leaves_the_old_file_whole);
     RUN(a_full_device_is_a_sentence);
     RUN(folders_are_made_with_parents);
