@@ -14,6 +14,10 @@ cols = {"q": q}
 for order, cut in [(1, 0.5), (2, 0.5), (3, 0.3), (4, 0.2)]:
     b, a = butter(order, cut)
     cols[f"butter{order}"] = filtfilt(b, a, q)
+b, a = butter(2, 0.5)
+for short in [2, 3, 5, 9, 10, 11]:  # padded by all it has where the usual 9 samples are not there
+    y = filtfilt(b, a, q[:short], padlen=min(9, short - 1))
+    cols[f"short{short}"] = np.r_[y, np.zeros(n - short)]
 for order, window in [(2, 5), (3, 9), (4, 11)]:
     cols[f"savgol{order}"] = savgol_filter(q, window, order)
     cols[f"savgol{order}d"] = savgol_filter(q, window, order, deriv=1, delta=Ts)

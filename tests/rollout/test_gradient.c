@@ -51,7 +51,7 @@ static void compare(const char *what, const fixture *f, mcp_rollout *r, const op
     }
     if (!(largest > 1e-5))
         FAIL_("%s: the gradient is nothing (largest %g): this shows nothing", what, largest);
-    if (!(worst <= 2e-7 * fmax(1.0, largest)))
+    if (!(worst <= 1e-7 * largest + 1e-10)) /* the differences' own rounding, eps J/h, is about 4e-11 */
         FAIL_("%s: parameter %d off by %g, largest entry %g", what, at, worst, largest);
     mcp_free(g);
 }

@@ -146,20 +146,33 @@ CASE(true_state_equals_noiseless_full_measurement)
     fixture_free(&f);
 }
 
+/* Variance of every fourth number. */
+static void spread(int n, const double *x, double *variance)
+{
+    double mean = 0;
+    *variance = 0;
+    for (int i = 0; i < n; i++) mean += x[4 * i] / n;
+    for (int i = 0; i < n; i++) *variance += (x[4 * i] - mean) * (x[4 * i] - mean) / (n - 1);
+}
+
+/* By the variance of the GP's noise, and not only in another direction. */
 CASE(noisy_sampling_spreads_the_particles_more)
 {
     const parts          p = {.observer = NULL};
     fixture              f = {0};
     outcome              a, b;
-    mcp_rollout_settings set = {.particles = 200, .steps = 1};
+    enum { M = 4000 };
+    mcp_rollout_settings set = {.particles = M, .steps = 1};
     REQUIRE_OK(fixture_make(&f, &p, 3, 60, err));
     REQUIRE_OK(simulate(&f, set, 1, 0.0, &a, err));
     set.noisy = 1;
     REQUIRE_OK(simulate(&f, set, 1, 0.0, &b, err));
-    double extra = 0.0;
-    for (int m = 0; m < 200; m++)
-        extra += fabs(b.states[(200 + m) * 4 + 1] - a.states[(200 + m) * 4 + 1]) / 200.0;
-    CHECK(extra > 1e-4);
+    /* What the noise adds to a particle: its random number times sqrt(v + s^2) instead of sqrt(v). */
+    int    params = mcp_kernel_params(f.system->kernel[0]);
+    double s = exp(mcp_gp_hyper(f.gp[0])[params]), before = 0, after = 0;
+    spread(M, a.states + M * 4 + 1, &before);
+    spread(M, b.states + M * 4 + 1, &after);
+    CHECK_CLOSE(after - before, s * s, 0.1, 0);
     outcome_free(&a);
     outcome_free(&b);
     fixture_free(&f);
