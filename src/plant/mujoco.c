@@ -27,6 +27,7 @@ mcp_status mcp_mujoco_plant(const mcp_system *s, mcp_plant_ops *ops, void **cont
 #include <string.h>
 
 #include "math/arena.h"
+#include "math/number.h"
 #include "plant/sensor.h"
 #include "plant/path.h"
 
@@ -256,7 +257,9 @@ static mcp_status load(mujoco_plant *p, mcp_error *err)
     pthread_mutex_lock(&loading);
     if (!mju_user_error) mju_user_error = note_error;
     if (!mju_user_warning) mju_user_warning = note_warning;
+    locale_t before = mcp_locale_plain(); /* it reads numbers by itself */
     p->model = mj_loadXML(path, NULL, why, sizeof why);
+    mcp_locale_restore(before);
     pthread_mutex_unlock(&loading);
     for (char *c = why; *c; c++)
         if (*c == '\n') *c = ' ';

@@ -66,7 +66,7 @@ static void told(wire *w, const double *u)
     at = snprintf(w->words, sizeof w->words, "stop %lu", w->seq + 1000);
     for (int j = 0; j < w->hello.inputs && at < MCP_LINE_MAX - 40; j++) {
         int i = w->hello.input_at[j], hold = u && safe->n && !strcmp(safe->item[i].expr.text, "hold");
-        at += snprintf(w->words + at, sizeof w->words - (size_t)at, " %.17g", hold ? u[i] : 0.0);
+        at += mcp_print(w->words + at, sizeof w->words - (size_t)at, " %.17g", hold ? u[i] : 0.0);
     }
     snprintf(w->words + at, sizeof w->words - (size_t)at, "\n");
     watch->moving(watch->context, w->link.out, w->words);
@@ -259,7 +259,7 @@ static mcp_status greet(wire *w, mcp_error *err)
     mcp_status      st = connect_wire(w, err);
     if (st != MCP_OK) return st;
     mcp_print(rest, sizeof rest, "mode=%s watchdog=%.6g", task->plant.paced ? "paced" : "step",
-             task->plant.timeout + w->system->ts);
+              task->plant.timeout + w->system->ts);
     if (!(hello = mcp_hello_write(task, 1, 0, rest)))
         return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a plant's hello");
     snprintf(w->text, sizeof w->text, "%s", hello);

@@ -69,7 +69,7 @@ static char *range_text(const mcp_key *key, char *buf, size_t size)
         mcp_print(buf, size, "a whole number from %.0f to %.0f%s%s", key->lo, key->hi, space, unit);
     else
         mcp_print(buf, size, "a number in %s%g, %g%s%s%s", key->open & OPEN_LO ? "(" : "[", key->lo, key->hi,
-                 key->open & OPEN_HI ? ")" : "]", space, unit);
+                  key->open & OPEN_HI ? ")" : "]", space, unit);
     return buf;
 }
 
