@@ -1,4 +1,5 @@
-# Both baselines learn on a small plant through the whole loop, and the number of threads does not change a bit of the policy.
+# Both baselines learn on a small plant through the whole loop, and the number of threads does not change a
+# bit of the policy.
 set -e
 rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK"
 cat > slide.yaml <<'Y'
@@ -25,10 +26,13 @@ cost() { sed -n 's/^ *"cost": *\([0-9.eE+-]*\).*/\1/p' "$1"/trial-01/result.json
 for algorithm in pilco black-drops; do
     "$MCPILCO" learn slide.yaml --algorithm $algorithm --seed 3 --threads 1 --quiet -o $algorithm-1
     "$MCPILCO" learn slide.yaml --algorithm $algorithm --seed 3 --threads 3 --quiet -o $algorithm-3
-    cmp $algorithm-1/trial-01/policy.json $algorithm-3/trial-01/policy.json || { echo "$algorithm: threads change the policy"; exit 1; }
-    awk -v c="$(cost $algorithm-1)" 'BEGIN { exit !(c > 0 && c < 9) }' || { echo "$algorithm: cost $(cost $algorithm-1), expected below 9 of 16"; exit 1; }
+    cmp $algorithm-1/trial-01/policy.json $algorithm-3/trial-01/policy.json ||
+        { echo "$algorithm: threads change the policy"; exit 1; }
+    awk -v c="$(cost $algorithm-1)" 'BEGIN { exit !(c > 0 && c < 9) }' ||
+        { echo "$algorithm: cost $(cost $algorithm-1), expected below 9 of 16"; exit 1; }
 done
 # a task that does not fit is refused before anything moves
-if "$MCPILCO" learn slide.yaml --algorithm pilco --set 'model.kernel=matern52' --quiet -o refused 2> message; then exit 1; fi
+if "$MCPILCO" learn slide.yaml --algorithm pilco --set 'model.kernel=matern52' --quiet -o refused \
+    2> message; then exit 1; fi
 grep -q "kernel: se" message
 [ ! -d refused/explore-01 ]

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Documentation that can be checked: links resolve, verbs exist and are in the manual page, the commands of the quick start run.
+# Documentation that can be checked: links resolve, verbs exist and are in the manual page, the commands of
+# the quick start run.
 set -eu
 rm -rf "$WORK"; mkdir -p "$WORK"; cd "$SOURCE"
 fail() { echo "FAIL: $*"; bad=1; }
@@ -20,13 +21,16 @@ for verb in $verbs; do
     [ "$(wc -l < "$WORK/help.txt")" -ge 2 ] || fail "mcpilco $verb --help teaches nothing"
 done
 # every verb that a page shows in a command line exists
-for verb in $(grep -rhoE '(^|[ `])(build/)?mcpilco [a-z]+' README.md docs/*.md | awk '{print $NF}' | sort -u); do
+for verb in $(grep -rhoE '(^|[ `])(build/)?mcpilco [a-z]+' README.md docs/*.md | awk '{print $NF}' |
+    sort -u); do
     case " $(echo $verbs) help " in *" $verb "*) ;; *)
-        grep -rqE "(build/mcpilco|^    mcpilco|^ +mcpilco) $verb( |$)" README.md docs/*.md && fail "a page runs mcpilco $verb, which does not exist" ;;
+        grep -rqE "(build/mcpilco|^    mcpilco|^ +mcpilco) $verb( |$)" README.md docs/*.md &&
+            fail "a page runs mcpilco $verb, which does not exist" ;;
     esac
 done
 man -l --warnings docs/mcpilco.1 > /dev/null 2> "$WORK/man.txt" || true
-[ ! -s "$WORK/man.txt" ] || grep -q 'command not found\|No manual' "$WORK/man.txt" || fail "docs/mcpilco.1: $(head -1 "$WORK/man.txt")"
+[ ! -s "$WORK/man.txt" ] || grep -q 'command not found\|No manual' "$WORK/man.txt" ||
+    fail "docs/mcpilco.1: $(head -1 "$WORK/man.txt")"
 
 scripts/api-doc "$WORK/c-api.md"
 cmp -s "$WORK/c-api.md" docs/c-api.md || fail "docs/c-api.md differs from the headers; renew it by scripts/api-doc"

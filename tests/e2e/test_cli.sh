@@ -14,7 +14,10 @@ expect() {
     out=$("$@" 2>&1 < /dev/null)
     got=$?
     if [ "$got" != "$code" ]; then echo "FAIL exit $got, expected $code: $*"; echo "$out" | tail -3; failed=1
-    elif ! grep -qE -e "$pattern" <<< "$out"; then echo "FAIL no \"$pattern\" in the output of: $*"; echo "$out" | tail -3; failed=1
+    elif ! grep -qE -e "$pattern" <<< "$out"; then
+        echo "FAIL no \"$pattern\" in the output of: $*"
+        echo "$out" | tail -3
+        failed=1
     else echo "ok   $pattern"; fi
 }
 
@@ -32,7 +35,8 @@ expect 2 'argument is missing; usage: mcpilco learn TASK' "$MCPILCO" learn
 expect 2 'one argument too many' "$MCPILCO" learn "$task" more
 expect 1 'nowhere.yaml' "$MCPILCO" learn nowhere.yaml
 expect 1 'optimise.*"particle".*particles' "$MCPILCO" learn "$task" --set optimise.particle=3
-expect 1 'no algorithm "mc-pilko"; there are mc-pilco4pms, mc-pilco' "$MCPILCO" learn "$task" --algorithm mc-pilko --out a
+expect 1 'no algorithm "mc-pilko"; there are mc-pilco4pms, mc-pilco' "$MCPILCO" learn "$task" \
+    --algorithm mc-pilko --out a
 expect 1 'not a run folder' "$MCPILCO" show "$SOURCE"
 expect 1 'not a run folder' "$MCPILCO" evaluate nowhere
 

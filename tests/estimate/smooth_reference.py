@@ -23,7 +23,8 @@ for order, window in [(2, 5), (3, 9), (4, 11)]:
     cols[f"savgol{order}d"] = savgol_filter(q, window, order, deriv=1, delta=Ts)
 
 drive, r = 15.0, 3e-3
-# x_k = F^k x_0 + sum_j F^(k-1-j) G a_j as one linear map of (p0, v0, a_0/drive, a_1/drive, ..); flat prior on p0 and v0
+# x_k = F^k x_0 + sum_j F^(k-1-j) G a_j as one linear map of (p0, v0, a_0/drive, a_1/drive, ..); flat prior on
+# p0 and v0
 A = np.zeros((2 * n, n + 1))
 A[0, 0] = A[1, 1] = 1
 F, G = np.array([[1, Ts], [0, 1]]), np.array([Ts * Ts / 2, Ts])

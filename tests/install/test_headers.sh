@@ -3,7 +3,8 @@
 set -eu
 failed=0
 check() { # compiler, language, standard, header
-  if echo "#include <mcpilco/$4>" | $1 -x "$2" "-std=$3" -Wall -Wextra -Wpedantic -Werror -I "$SOURCE/include" -fsyntax-only -
+  if echo "#include <mcpilco/$4>" | $1 -x "$2" "-std=$3" \
+      -Wall -Wextra -Wpedantic -Werror -I "$SOURCE/include" -fsyntax-only -
   then echo "ok   $4 as $3"
   else echo "FAIL $4 as $3"; failed=1
   fi

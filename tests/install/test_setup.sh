@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# scripts/setup: silent when nothing is missing, installs what is, and says what to run when it may not. The system is
-# played by small programs on PATH, so nothing is installed here.
+# scripts/setup: silent when nothing is missing, installs what is, and says what to run when it may not. The
+# system is played by small programs on PATH, so nothing is installed here.
 set -eu
 rm -rf "$WORK" && mkdir -p "$WORK/bin" && cd "$WORK"
 fail() { echo "FAIL $*"; exit 1; }
@@ -11,14 +11,18 @@ play dpkg-query 'for p; do :; done; case " $ABSENT " in *" $p "*) exit 1 ;; *) p
 play apt-get 'echo "$@" >> "$APT_LOG"; [ -z "${APT_FAILS:-}" ]'
 play apt-cache 'case " ${UNKNOWN:-} " in *" $2 "*) exit 1 ;; esac'
 play id 'echo "$USER_ID"'
-setup() { env -i PATH="$WORK/bin" APT_LOG="$WORK/apt.log" "$@" sh "$SOURCE/scripts/setup" build test > out 2> err < /dev/null; }
+setup() {
+    env -i PATH="$WORK/bin" APT_LOG="$WORK/apt.log" "$@" sh "$SOURCE/scripts/setup" build test \
+        > out 2> err < /dev/null
+}
 
 setup USER_ID=0 ABSENT= || fail "complete system: exit $?"
 [ ! -s out ] && [ ! -s err ] && [ ! -e apt.log ] || fail "complete system: it printed or installed something"
 echo "ok   silent when all is there"
 
 setup USER_ID=0 ABSENT="cmake clang libmujoco-dev" || fail "as root: $(cat err)"
-grep -q 'update' apt.log && grep -q 'install .*cmake clang' apt.log && grep -q 'install .*libmujoco-dev' apt.log || fail "as root: $(cat apt.log)"
+grep -q 'update' apt.log && grep -q 'install .*cmake clang' apt.log &&
+    grep -q 'install .*libmujoco-dev' apt.log || fail "as root: $(cat apt.log)"
 echo "ok   installs what is missing as root"
 
 rm -f apt.log
@@ -29,7 +33,8 @@ echo "ok   says what to run when it may not install"
 
 setup USER_ID=1000 ABSENT="libopenmpi-dev" || fail "an optional package must not stop it"
 grep -q 'libopenmpi-dev' err || fail "an optional package goes unmentioned"
-setup USER_ID=0 ABSENT="libmujoco-dev" UNKNOWN="libmujoco-dev" || fail "an unknown optional package must not stop it"
+setup USER_ID=0 ABSENT="libmujoco-dev" UNKNOWN="libmujoco-dev" ||
+    fail "an unknown optional package must not stop it"
 echo "ok   optional packages are optional"
 
 setup USER_ID=0 ABSENT="cmake" APT_FAILS=1 && fail "a failed installation must not succeed"

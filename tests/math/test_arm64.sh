@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # labels: e2e
-# The portable path: memory, threads, random numbers, vector functions and products compiled for arm64 and run in emulation.
+# The portable path: memory, threads, random numbers, vector functions and products compiled for arm64 and run
+# in emulation.
 set -eu
 cc=aarch64-linux-gnu-gcc
-command -v $cc > /dev/null && command -v qemu-aarch64 > /dev/null || { echo "skipped: needs $cc and qemu-aarch64"; exit 77; }
+command -v $cc > /dev/null && command -v qemu-aarch64 > /dev/null ||
+    { echo "skipped: needs $cc and qemu-aarch64"; exit 77; }
 rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK"
 flags="-std=gnu11 -O2 -Wall -Wextra -Wshadow -Werror -fno-math-errno -D_GNU_SOURCE -DMCP_TESTING -DMCP_ISA=base
        -I$SOURCE/src -I$SOURCE/include -I$SOURCE/tests"

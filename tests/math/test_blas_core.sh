@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# A BLAS that takes its oldest kernels is noticed: the program starts itself again with a better environment, once, and
-# warns when that did not help. A preloaded library plays the part of such a BLAS.
+# A BLAS that takes its oldest kernels is noticed: the program starts itself again with a better environment,
+# once, and warns when that did not help. A preloaded library plays the part of such a BLAS.
 set -eu
 [ "$(uname -m)" = x86_64 ] || { echo "skipped: x86-64 only"; exit 77; }
 "$MCPILCO" machine --json | grep -qE '"isa_cpu": "v[34]"' || { echo "skipped: needs AVX2"; exit 77; }
-case $(ldd "$MCPILCO") in *libasan*|*libtsan*) echo "skipped: with sanitizers"; exit 77 ;; esac # a preloaded library must not come before these
+# a preloaded library must not come before these
+case $(ldd "$MCPILCO") in *libasan*|*libtsan*) echo "skipped: with sanitizers"; exit 77 ;; esac
 rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK"
 
 cat > fake.c <<'END'
@@ -30,7 +31,8 @@ case $out in *Haswell*'"blas_slow": 0'*'"blas_threads": 1'*) ;; *) fail "not cur
 echo "ok   slow kernels are cured by one restart"
 
 : > log
-out=$(FAKE_STUBBORN=1 LD_PRELOAD=$PWD/fake.so timeout 20 "$MCPILCO" machine --json 2> err) || fail "stubborn BLAS: exit $?"
+out=$(FAKE_STUBBORN=1 LD_PRELOAD=$PWD/fake.so timeout 20 "$MCPILCO" machine --json 2> err) ||
+    fail "stubborn BLAS: exit $?"
 case $out in *Prescott*'"blas_slow": 1'*) ;; *) fail "stubborn BLAS: $out" ;; esac
 grep -q 'OPENBLAS_CORETYPE' err || fail "no warning: $(cat err)"
 [ "$(wc -l < log)" -le 4 ] || fail "restarted more than once: $(wc -l < log) questions"

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # labels: e2e
-# The code of the widest level (vectors of 8, panels of 12 rows) on a CPU that lacks its instructions: the compiler splits the
-# vectors. What the wide instructions themselves do can only be tested on a CPU that has them.
+# The code of the widest level (vectors of 8, panels of 12 rows) on a CPU that lacks its instructions: the
+# compiler splits the vectors. What the wide instructions themselves do can only be tested on a CPU that has
+# them.
 set -eu
 [ "$(uname -m)" = x86_64 ] || { echo "skipped: x86-64 only"; exit 77; }
 rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK"

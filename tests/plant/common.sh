@@ -9,7 +9,8 @@ fail() { echo "FAIL $*"; exit 1; }
 
 learn() { # folder, task, more: a short run
     local out=$1 task=$2; shift 2
-    "$MCPILCO" learn "$task" --out "$out" --trials 1 --seed 3 --yes --set optimise.particles=32 --set optimise.steps_first=20 "$@" \
+    "$MCPILCO" learn "$task" --out "$out" --trials 1 --seed 3 --yes --set optimise.particles=32 \
+        --set optimise.steps_first=20 "$@" \
         > "$out.log" 2>&1 || { cat "$out.log"; fail "learn $task $*"; }
 }
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The example drivers do what their first lines say: C, Python, Gymnasium, an Arduino sketch. Learning on the Python cart-pole
-# over exec, tcp and udp gives the same files as learning on the plant in this process.
+# The example drivers do what their first lines say: C, Python, Gymnasium, an Arduino sketch. Learning on the
+# Python cart-pole over exec, tcp and udp gives the same files as learning on the plant in this process.
 set -eu
 . "$SOURCE/tests/plant/common.sh"
 
@@ -30,7 +30,8 @@ learn c pendulum-rig.yaml
 echo "ok   driver in C"
 
 if command -v c++ > /dev/null; then
-    c++ -Wall -Wextra -Werror -O2 -I "$DRIVERS/arduino/host" -include Arduino.h -x c++ "$DRIVERS/arduino/rig/rig.ino" -x none "$DRIVERS/arduino/host/host.cpp" -o board
+    c++ -Wall -Wextra -Werror -O2 -I "$DRIVERS/arduino/host" -include Arduino.h -x c++ \
+        "$DRIVERS/arduino/rig/rig.ino" -x none "$DRIVERS/arduino/host/host.cpp" -o board
     learn sketch pendulum-arduino.yaml --set 'plant={exec: [./board]}'
     grep -q '^0,' sketch/trial-01/trial.csv || fail "the sketch's trial is empty"
     echo "ok   Arduino sketch"
@@ -41,7 +42,9 @@ fi
 cp "$SOURCE/tests/plant/spring_env.py" .
 spring 1 "{exec: [$PYTHON, $DRIVERS/gymnasium_plant.py, 'spring_env:Spring', --args, '4', --rate, '50', --inputs, u, --truth, 'q:m,v:m/s', --pick, '0,1']}" > spring.yaml
 learn gym spring.yaml
-[ "$(wc -l < gym/trial-01/trial.csv)" -eq 52 ] || fail "an environment's trial has $(wc -l < gym/trial-01/trial.csv) lines"
+[ "$(wc -l < gym/trial-01/trial.csv)" -eq 52 ] ||
+    fail "an environment's trial has $(wc -l < gym/trial-01/trial.csv) lines"
 learn ended spring.yaml --set 'start.mean=[0.3, 1]'
-grep -q 'the environment ended the episode' ended/trial-01/trial.json || fail "the end of an episode was not noticed"
+grep -q 'the environment ended the episode' ended/trial-01/trial.json ||
+    fail "the end of an episode was not noticed"
 echo "ok   Gymnasium wrapper"

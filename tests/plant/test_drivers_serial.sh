@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Learning over a serial line gives the same files as learning on the plant in this process. The line is a pair of pseudo-terminals.
+# Learning over a serial line gives the same files as learning on the plant in this process. The line is a
+# pair of pseudo-terminals.
 set -eu
 . "$SOURCE/tests/plant/common.sh"
 "$PYTHON" -c 'import os, pty; os.ttyname(pty.openpty()[1])' 2> /dev/null ||

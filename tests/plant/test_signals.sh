@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# However a run ends, the plant gets its safe input: Ctrl-C, SIGTERM, SIGKILL of mcpilco, death of the plant; and the run goes on
-# from there to the same result as one that was not disturbed.
+# However a run ends, the plant gets its safe input: Ctrl-C, SIGTERM, SIGKILL of mcpilco, death of the plant;
+# and the run goes on from there to the same result as one that was not disturbed.
 set -eu
 . "$SOURCE/tests/plant/common.sh"
 cp "$SOURCE/tests/plant/logging_rig.py" .
@@ -29,7 +29,8 @@ plant_gone() { # the plant's process ends too
     fail "$1: the plant's process $pid is still there"
 }
 finish() { # resumes and compares with the undisturbed run
-    "$MCPILCO" learn "$1.yaml" --out "run-$1" --trials 1 --seed 2 --yes --resume > "$1.resumed" 2>&1 || { cat "$1.resumed"; fail "$1: resume"; }
+    "$MCPILCO" learn "$1.yaml" --out "run-$1" --trials 1 --seed 2 --yes --resume > "$1.resumed" 2>&1 ||
+        { cat "$1.resumed"; fail "$1: resume"; }
     for f in explore-01/trial.csv trial-01/trial.csv trial-01/policy.json; do
         cmp "run-calm/$f" "run-$1/$f" || fail "$1: $f differs from the undisturbed run"
     done
@@ -37,7 +38,8 @@ finish() { # resumes and compares with the undisturbed run
 }
 
 task calm
-"$MCPILCO" learn calm.yaml --out run-calm --trials 1 --seed 2 --yes > calm.out 2>&1 || { cat calm.out; fail "calm run"; }
+"$MCPILCO" learn calm.yaml --out run-calm --trials 1 --seed 2 --yes > calm.out 2>&1 ||
+    { cat calm.out; fail "calm run"; }
 [ "$(grep -c '^stop 0.25$' calm)" -eq 2 ] || fail "calm: two trials end with the safe input, found: $(grep stop calm)"
 
 for signal in INT TERM; do

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A run's page in a real browser: whole, without console errors, moving, small; damaged folders still give a page.
+# A run's page in a real browser: whole, without console errors, moving, small; damaged folders still give a
+# page.
 set -eu
 rm -rf "$WORK"; mkdir -p "$WORK"; cd "$WORK"
 fail() { echo "FAIL: $*"; exit 1; }
@@ -19,15 +20,19 @@ for figure in trajectory inputs cost model observer runs trials; do
     "$MCPILCO" plot run --figure $figure -o $figure.svg > /dev/null
     grep -q '</svg>' $figure.svg || fail "figure $figure"
 done
-[ "$(grep -o 'runs on the plant' runs.svg | wc -l)" = 4 ] || fail "figure runs: a panel a state, and its name for readers, are missing"
+[ "$(grep -o 'runs on the plant' runs.svg | wc -l)" = 4 ] ||
+    fail "figure runs: a panel a state, and its name for readers, are missing"
 "$MCPILCO" plot run --figure plane 2> e.txt && fail "a plane of one measured state"
 grep -q "two measured states" e.txt || fail "the message does not say what a plane needs"
-"$MCPILCO" learn "$SOURCE/tasks/cartpole.yaml" --seed 1 --trials 1 --out cart --set optimise.particles=8 --set optimise.steps_first=2 --quiet
+"$MCPILCO" learn "$SOURCE/tasks/cartpole.yaml" --seed 1 --trials 1 --out cart --set optimise.particles=8 \
+    --set optimise.steps_first=2 --quiet
 "$MCPILCO" plot cart --figure plane -o plane.svg > /dev/null
 [ "$(grep -o '<circle' plane.svg | wc -l)" = 20 ] || fail "figure plane: ten starts and ten ends are missing"
 if command -v rsvg-convert > /dev/null; then
-    "$MCPILCO" plot run --figure trajectory -o t.pdf > /dev/null && [ "$(head -c 4 t.pdf)" = %PDF ] || fail "no PDF"
-    "$MCPILCO" plot run --figure trajectory -o t.png > /dev/null && [ "$(head -c 4 t.png | tail -c 3)" = PNG ] || fail "no PNG"
+    "$MCPILCO" plot run --figure trajectory -o t.pdf > /dev/null && [ "$(head -c 4 t.pdf)" = %PDF ] ||
+        fail "no PDF"
+    "$MCPILCO" plot run --figure trajectory -o t.png > /dev/null &&
+        [ "$(head -c 4 t.png | tail -c 3)" = PNG ] || fail "no PNG"
 fi
 (PATH=/nowhere "$MCPILCO" plot run --figure cost -o t2.pdf) 2> e.txt && fail "a PDF without a converter"
 grep -q librsvg2-bin e.txt || fail "the message does not name the converter's package"
@@ -38,7 +43,8 @@ grep -q trajectory e.txt || fail "the message does not name the known figures"
 cp -r run hurt
 rm hurt/trial-05/history.csv hurt/trial-04/forecast.json
 "$MCPILCO" report hurt > /dev/null || fail "a folder with missing files gives no page"
-grep -q 'trial-04: forecast.json is missing' hurt/report.html || fail "the page does not say that a forecast is missing"
+grep -q 'trial-04: forecast.json is missing' hurt/report.html ||
+    fail "the page does not say that a forecast is missing"
 grep -qi 'history.csv' hurt/report.html || fail "the page does not say that the history is missing"
 echo garbage > hurt/trial-05/trial.csv
 "$MCPILCO" report hurt > /dev/null || fail "a folder with a damaged trial gives no page"
@@ -50,8 +56,10 @@ browser=$(command -v chromium || true)
 [ -n "$browser" ] || { echo "no chromium: the browser part is left out"; exit 0; }
 show() { # out.png milliseconds width height
     timeout 90 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
-        --disable-component-update --disable-sync --hide-scrollbars --user-data-dir="$WORK/profile" --enable-logging=stderr --v=0 \
-        --virtual-time-budget="$2" --window-size="$3,$4" --screenshot="$1" "file://$WORK/run/report.html" 2>> log.txt > /dev/null
+        --disable-component-update --disable-sync --hide-scrollbars --user-data-dir="$WORK/profile" \
+        --enable-logging=stderr --v=0 \
+        --virtual-time-budget="$2" --window-size="$3,$4" --screenshot="$1" "file://$WORK/run/report.html" \
+        2>> log.txt > /dev/null
 }
 : > log.txt
 show a.png 300 1200 900

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Studies: the same files from one process, two threads and two ranks; killed and failed runs are finished or named.
+# Studies: the same files from one process, two threads and two ranks; killed and failed runs are finished or
+# named.
 set -eu
 rm -rf "$WORK"; mkdir -p "$WORK"; cd "$WORK"
 fail() { echo "FAIL: $*"; exit 1; }
@@ -24,7 +25,8 @@ for f in summary.csv runs.csv; do cmp one/$f two/$f || fail "$f differs between 
 grep -q 'a: 2 of 2 seeds finished' one.txt || fail "the table is wrong"
 grep -q '95 % interval' one.txt || fail "no interval in the table"
 
-# the metric at the end of a trial (a sum of angles would be larger); an exploration that met a limit is counted
+# the metric at the end of a trial (a sum of angles would be larger); an exploration that met a limit is
+# counted
 cat > end.yaml <<END
 task: $SOURCE/tasks/pendulum.yaml
 trials: 1
@@ -43,12 +45,13 @@ awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
 grep -q 'limits met: in 1 explorations' end.txt || fail "limits are not in the table"
 grep -q 'metric there: mean' end.txt || fail "the metric of the plant runs is not in the table"
 
-# until the first robust policy: with nothing asked of the plant runs but success of the trial itself, a run may end early, and never
-# has a trial after a robust one
+# until the first robust policy: with nothing asked of the plant runs but success of the trial itself, a run
+# may end early, and never has a trial after a robust one
 sed 's/^final: 8/final: 5\nrobust: 0\nuntil_robust: yes/; s/optimise.steps: 30/optimise.steps: 60, success: theta < 100/' s.yaml > until.yaml
 "$MCPILCO" study until.yaml --out until --threads 2 --quiet > until.txt
 [ "$(wc -l < until/runs.csv)" = 5 ] || { cat until/runs.csv; fail "a run went on after a robust policy"; }
-grep -q 'robust policy .* by 2 of 2 seeds; median: in trial 1' until.txt || fail "the first robust policies are not in the table"
+grep -q 'robust policy .* by 2 of 2 seeds; median: in trial 1' until.txt ||
+    fail "the first robust policies are not in the table"
 "$MCPILCO" study until.yaml --out until --threads 2 --quiet > again.txt
 cmp until.txt again.txt || fail "a study of early ends is not finished"
 
@@ -68,12 +71,18 @@ cmp two/summary.csv killed/summary.csv || fail "a killed study ends with other n
 
 # a run that cannot work is named and does not stop the others
 sed 's/b: {algorithm: mc-pilco}/b: {algorithm: mc-pilco, task: nowhere.yaml}/' s.yaml > broken.yaml
-if "$MCPILCO" study broken.yaml --out broken --threads 2 --quiet > broken.txt 2> broken.err; then fail "a failed run went unnoticed"; fi
+if "$MCPILCO" study broken.yaml --out broken --threads 2 --quiet > broken.txt 2> broken.err; then
+    fail "a failed run went unnoticed"
+fi
 grep -q 'b, seed 2: .*nowhere.yaml' broken.txt || fail "the failed run is not listed"
 grep -q 'a: 2 of 2 seeds finished' broken.txt || fail "the other variant was not run"
 
 # mistakes in the file
-wrong() { printf '%s\n' "$1" > w.yaml; "$MCPILCO" study w.yaml 2> w.err && fail "taken: $1"; grep -q "$2" w.err || { cat w.err; fail "expected: $2"; }; }
+wrong() {
+    printf '%s\n' "$1" > w.yaml
+    "$MCPILCO" study w.yaml 2> w.err && fail "taken: $1"
+    grep -q "$2" w.err || { cat w.err; fail "expected: $2"; }
+}
 wrong '' 'empty'
 wrong '# nothing but words' 'only comments'
 wrong "$(cat "$SOURCE/tasks/pendulum.yaml")" 'this is a task file.*mcpilco learn'
@@ -90,7 +99,10 @@ grep -q 'FIRST..LAST' w.err || fail "no word about seeds"
 
 "$MCPILCO" report two > /dev/null
 grep -q '<section id=.figures' two/report.html || fail "no page of the study"
-for f in success cost first; do "$MCPILCO" plot two --figure $f -o $f.svg > /dev/null; grep -q '</svg>' $f.svg || fail "figure $f"; done
+for f in success cost first; do
+    "$MCPILCO" plot two --figure $f -o $f.svg > /dev/null
+    grep -q '</svg>' $f.svg || fail "figure $f"
+done
 
 if command -v mpirun > /dev/null && "$MCPILCO" machine | grep -qi 'mpi.*yes'; then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
@@ -107,5 +119,6 @@ else
     echo "no MPI: that part is left out"
 fi
 "$MCPILCO" study s.yaml --out none --table > none.txt 2>&1 || true
-grep -q '^a, seeds 1 to 2: not finished$' none.txt || fail "runs that wait are not told in one line: $(cat none.txt)"
+grep -q '^a, seeds 1 to 2: not finished$' none.txt ||
+    fail "runs that wait are not told in one line: $(cat none.txt)"
 echo ok

@@ -2,8 +2,8 @@
  *
  *   plant: {serial: /dev/ttyACM0, baud: 115200}
  *
- * The board keeps time (lock-step): it answers a step one period after the step before. If nothing is heard for the agreed time
- * during a trial the motor is switched off. See docs/plant-protocol.md. */
+ * The board keeps time (lock-step): it answers a step one period after the step before. If nothing is heard
+ * for the agreed time during a trial the motor is switched off. See docs/plant-protocol.md. */
 
 const float RATE = 20.0;                 // Hz, as in the task file
 const float COUNTS = 1024.0;             // of the converter, over one turn
