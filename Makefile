@@ -44,7 +44,8 @@ coverage:
 # Without the hooks of the tests. DESTDIR is honoured.
 install:
 	@scripts/setup build
-	@$(call build_in,build-install,-DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX))
+	@$(call build_in,build-install,\
+		-DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX))
 	@cmake --install build-install
 
 # The pages of docs/ as a site with search: build/site/index.html

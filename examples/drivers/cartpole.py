@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """cartpole.py - the cart-pole of tasks/cartpole.yaml simulated in another process, standard library only.
 
-It tells its true state; mcpilco adds the sensors of the task. Equations and integrator are written down in the order of
-operations of mcpilco's own plant, so that learning over a wire gives the same bits as in-process:
+It tells its true state; mcpilco adds the sensors of the task. Equations and integrator are written down in
+the order of operations of mcpilco's own plant, so that learning over a wire gives the same bits as
+in-process:
 
     mcpilco learn tasks/cartpole.yaml --set 'plant={exec: [../examples/drivers/cartpole.py]}'
 """

@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 """gymnasium_plant.py - makes a plant of any object with Gymnasium's reset and step (or the older Gym's).
 
-    gymnasium_plant.py MODULE:MAKE --rate HZ --inputs u:N --truth x,dx,theta,dtheta [--pick 0,1,2,3] [--tcp PORT | --udp PORT]
+    gymnasium_plant.py MODULE:MAKE --rate HZ --inputs u:N --truth x,dx,theta,dtheta [--pick 0,1,2,3]
+                       [--tcp PORT | --udp PORT]
 
-MODULE:MAKE names something callable that gives the environment, for example gymnasium:make with --args Pendulum-v1. The
-observation becomes the values named by --truth (mcpilco then simulates the task's sensors) or by --measured (your
-environment's observations already are measurements), in that order; --pick chooses entries of the observation. The action is
-the list of inputs. A trial ends when the environment says terminated or truncated.
+MODULE:MAKE names something callable that gives the environment, for example gymnasium:make with --args
+Pendulum-v1. The observation becomes the values named by --truth (mcpilco then simulates the task's sensors)
+or by --measured (your environment's observations already are measurements), in that order; --pick chooses
+entries of the observation. The action is the list of inputs. A trial ends when the environment says
+terminated or truncated.
 """
 import argparse
 import importlib
@@ -46,7 +48,8 @@ class GymPlant:
 
 
 def main(argv):
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("make", metavar="MODULE:MAKE")
     parser.add_argument("--args", nargs="*", default=[], help="arguments of MAKE")
     parser.add_argument("--rate", type=float, required=True)

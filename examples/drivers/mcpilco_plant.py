@@ -2,15 +2,18 @@
 
 Write a class with these members and call serve(it):
 
-    rate      = 30                                  # Hz
-    inputs    = ["u:N"]                             # name or name:unit
-    measured  = ["p:m", "theta:rad"]                # what your sensors give; leave it out when truth is enough
-    truth     = ["p:m", "dp:m/s", ...]              # a simulation may tell its state; without measured, mcpilco adds the sensors
-    def reset(self, x0, seed, trial, run): ...      # -> values: measured, then truth
-    def step(self, u): ...                          # hold u for one period -> values, or (values, "why the trial ends")
-    def stop(self, u): ...                          # end of trial: apply the safe input u
+    rate      = 30                              # Hz
+    inputs    = ["u:N"]                         # name or name:unit
+    measured  = ["p:m", "theta:rad"]            # what your sensors give; leave it out when truth is enough
+    truth     = ["p:m", "dp:m/s", ...]          # a simulation may tell its state; without measured, mcpilco
+                                                # adds the sensors
+    def reset(self, x0, seed, trial, run): ...  # -> values: measured, then truth
+    def step(self, u): ...                      # hold u for one period -> values, or
+                                                # (values, "why the trial ends")
+    def stop(self, u): ...                      # end of trial: apply the safe input u
 
-The program then answers on its standard input and output, or with --tcp PORT or --udp PORT on this machine's loopback.
+The program then answers on its standard input and output, or with --tcp PORT or --udp PORT on this machine's
+loopback.
 """
 import argparse
 import select
@@ -46,8 +49,10 @@ class Session:
             if w.startswith("watchdog="):
                 self.watchdog = float(w[9:])
         self.seq, self.running = 0, False
-        lists = [("inputs", p.inputs), ("measured", getattr(p, "measured", [])), ("truth", getattr(p, "truth", []))]
-        return " ".join([f"hello {VERSION} rate={float(p.rate)!r} acks=apply"] + [f"{k}={','.join(v)}" for k, v in lists if v])
+        lists = [("inputs", p.inputs), ("measured", getattr(p, "measured", [])),
+                 ("truth", getattr(p, "truth", []))]
+        words = [f"hello {VERSION} rate={float(p.rate)!r} acks=apply"]
+        return " ".join(words + [f"{k}={','.join(v)}" for k, v in lists if v])
 
     def advance(self):
         if not self.running:
@@ -89,7 +94,8 @@ class Session:
                 return "error expected one finite number for each input"
         if word == "reset":
             self.sample, self.time = 0, 0.0
-            return self.values(self.plant.reset([float(v) for v in rest[3:]], int(rest[0]), int(rest[1]), int(rest[2])))
+            start, seeds = [float(v) for v in rest[3:]], [int(v) for v in rest[:3]]
+            return self.values(self.plant.reset(start, *seeds))
         if word in ("step", "read"):
             return self.advance()
         if word == "apply":
@@ -159,7 +165,8 @@ def serve_udp(session, sock):
 
 def serve(plant, argv=None):
     parser = argparse.ArgumentParser(description="a plant for mcpilco")
-    parser.add_argument("--tcp", type=int, metavar="PORT", help="answer on this TCP port of the loopback address; 0: any")
+    parser.add_argument("--tcp", type=int, metavar="PORT",
+                        help="answer on this TCP port of the loopback address; 0: any")
     parser.add_argument("--udp", type=int, metavar="PORT", help="answer on this UDP port")
     options = parser.parse_args(argv)
     if options.udp is not None:

@@ -15,7 +15,7 @@ extern "C" {
 typedef struct mcp_task mcp_task;
 
 /* overrides: "key=value" texts, e.g. "optimise.particles=100"; may be NULL. The task keeps them: a run folder
- * notes them, and a controller loaded from that folder is the one that was learned. On failure *out is NULL. */
+ * notes them, and a controller loaded from there is the one that was learned. On failure *out is NULL. */
 MCP_API mcp_status mcp_task_load(mcp_task **out, const char *file, const char *const *overrides, int count,
                                  mcp_error *err) MCP_ANY_THREAD;
 /* The same from memory; name stands for the file in messages and as base of relative paths. */

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
-"""Writes gp_more.json: further cases in the format of gp.json, by NumPy alone. Derivatives are complex steps through the
-textbook formulas (one n x n solve per derivative), so they are exact to rounding and share no code with the library."""
+"""Writes gp_more.json: further cases in the format of gp.json, by NumPy alone. Derivatives are complex steps
+through the textbook formulas (one n x n solve per derivative), so they are exact to rounding and share no
+code with the library."""
 import json
 import sys
 
@@ -15,7 +16,8 @@ def terms(kernel):
 
 def basis(c, X):
     env = {"sin": np.sin, "cos": np.cos, "exp": np.exp, "tanh": np.tanh, "x": X}
-    return np.stack([eval(e.replace("^", "**"), env | {f"x{d}": X[:, d] for d in range(X.shape[1])}) for e in c["pi"]], 1)
+    names = env | {f"x{d}": X[:, d] for d in range(X.shape[1])}
+    return np.stack([eval(e.replace("^", "**"), names) for e in c["pi"]], 1)
 
 
 def cov(c, p, A, B):
@@ -69,7 +71,8 @@ def make(kernel, n, D, pi=None, scale=1.0, noise=-2.0):
             p["pi.log_diag"] = 0.5 * rng.normal(size=len(pi))
         else:
             d = int(t[2:])
-            p["mp.log_sigma2"], p["mp.log_diag"] = 0.5 * rng.normal(size=d) - 1, 0.5 * rng.normal(size=(d, D)) - 1
+            p["mp.log_sigma2"] = 0.5 * rng.normal(size=d) - 1
+            p["mp.log_diag"] = 0.5 * rng.normal(size=(d, D)) - 1
     p["log_noise"] = np.array(noise)
     y = np.sin(X[:, 0]) + 0.3 * X[:, -1] ** 2 + 0.1 * rng.normal(size=n)
     grad = {k: np.zeros(v.shape) for k, v in p.items()}
@@ -86,7 +89,8 @@ def make(kernel, n, D, pi=None, scale=1.0, noise=-2.0):
     return {
         "kernel": kernel, "features_of_pi": ", ".join(pi) if pi else None, "X": X.tolist(), "y": y.tolist(),
         "params": {k: v.tolist() for k, v in p.items()}, "nlml": float(nlml(c, p, X, y)),
-        "dnlml": {k: v.tolist() for k, v in grad.items()}, "Xstar": Xs.tolist(), "mean": [float(o[0]) for o in out],
+        "dnlml": {k: v.tolist() for k, v in grad.items()}, "Xstar": Xs.tolist(),
+        "mean": [float(o[0]) for o in out],
         "var_latent": [float(o[1]) for o in out], "dmean_dx": dx[0].tolist(), "dvar_dx": dx[1].tolist(),
     }
 

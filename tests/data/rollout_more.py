@@ -1,5 +1,5 @@
-"""rollout_more.py - writes rollout_more.json: more cases in the format of rollout.json, with other sizes, observers and
-filters. Independent of the library: NumPy, gradients by the complex step (exact to rounding).
+"""rollout_more.py - writes rollout_more.json: more cases in the format of rollout.json, with other sizes,
+observers and filters. Independent of the library: NumPy, gradients by the complex step (exact to rounding).
 
     /usr/bin/python3 tests/data/rollout_more.py > tests/data/rollout_more.json
 """
@@ -27,7 +27,8 @@ def simulate(c, w, centers, log_length):
         Kinv = np.linalg.inv(se(X, X, lam, length) + np.exp(2 * g["log_noise"]) * np.eye(len(y)))
         gps.append((X, lam, length, Kinv, Kinv @ y))
     x = np.array(c["x0"]).astype(w.dtype)
-    eps, noise, keep = np.array(c["eps"]), np.array(c["measurement_noise"]), np.array(c["dropout"]["keep"], dtype=float)
+    eps, noise = np.array(c["eps"]), np.array(c["measurement_noise"])
+    keep = np.array(c["dropout"]["keep"], dtype=float)
     T, lp, k = len(eps), c["lowpass"], c["kalman_gain"]
     states, observed, inputs, memory = [x], [], [], None
 
@@ -50,7 +51,8 @@ def simulate(c, w, centers, log_length):
         else:
             last, slope_last, v_last = (y, 0 * y, 0 * y) if memory is None else memory
             slope = (y - last) / Ts
-            v = slope if kind == "difference" else lp["b0"] * slope + lp["b1"] * slope_last - lp["a1"] * v_last
+            low = lp["b0"] * slope + lp["b1"] * slope_last - lp["a1"] * v_last if kind != "difference" else 0
+            v = slope if kind == "difference" else low
             memory = (y, slope, v)
             z = np.stack([y[:, 0], v[:, 0], y[:, 1], v[:, 1]], 1)
         f = np.stack([z[:, 0], z[:, 1], z[:, 3], np.cos(z[:, 2]), np.sin(z[:, 2])], 1)
@@ -63,7 +65,8 @@ def simulate(c, w, centers, log_length):
             q = se(F, X, lam, length)
             var = lam**2 - ((q @ Kinv) * q).sum(1)
             D.append(q @ alpha + np.sqrt(var) * eps[t][i])
-        x = np.stack([x[:, 0] + Ts * x[:, 1] + Ts / 2 * D[0], x[:, 1] + D[0], x[:, 2] + Ts * x[:, 3] + Ts / 2 * D[1], x[:, 3] + D[1]], 1)
+        x = np.stack([x[:, 0] + Ts * x[:, 1] + Ts / 2 * D[0], x[:, 1] + D[0],
+                      x[:, 2] + Ts * x[:, 3] + Ts / 2 * D[1], x[:, 3] + D[1]], 1)
         J = J + cost(x)
         states.append(x)
         observed.append(z)
@@ -80,12 +83,18 @@ def make(seed, observer, M, T, N, B, dropout, Ts, umax, lowpass, gain):
         X = np.stack([s[:, 0], s[:, 1], s[:, 2], np.sin(a), np.cos(a), r.uniform(-umax, umax, N)], 1)
         y = (0.05 if i == 0 else -0.1) * X[:, 5] + 0.3 * X[:, 3] * X[:, 4] + 0.03 * r.standard_normal(N)
         gps.append(dict(X=X.tolist(), y=y.tolist(), log_lambda=0.1 - 0.3 * i,
-                        log_lengthscale=(np.log([1.4, 3, 6, 1.2, 1.1, 9]) + 0.1 * r.standard_normal(6)).tolist(), log_noise=np.log(0.04 + 0.03 * i)))
-    c = dict(observer=observer, Ts=Ts, umax=umax, lowpass=lowpass, kalman_gain=gain, state="p, dp, theta, dtheta",
-             gp_features="p, dp, dtheta, sin(theta), cos(theta), u", policy_features="p, dp, dtheta, cos(theta), sin(theta) of the observed state",
+                        log_lengthscale=(np.log([1.4, 3, 6, 1.2, 1.1, 9])
+                                         + 0.1 * r.standard_normal(6)).tolist(),
+                        log_noise=np.log(0.04 + 0.03 * i)))
+    c = dict(observer=observer, Ts=Ts, umax=umax, lowpass=lowpass, kalman_gain=gain,
+             state="p, dp, theta, dtheta",
+             gp_features="p, dp, dtheta, sin(theta), cos(theta), u",
+             policy_features="p, dp, dtheta, cos(theta), sin(theta) of the observed state",
              cost="1 - exp(-((|theta|-pi)/3)^2 - p^2), mean over particles, summed over t = 0..T",
-             dropout=dict(p=dropout, keep=(r.uniform(size=(T, M, B)) >= dropout).astype(int).tolist()), initial_observed_velocity=0, gps=gps,
-             x0=(np.array([0.1, 0, 0.8, 0.3]) + 0.3 * r.standard_normal((M, 4))).tolist(), eps=r.standard_normal((T, 2, M)).tolist(),
+             dropout=dict(p=dropout, keep=(r.uniform(size=(T, M, B)) >= dropout).astype(int).tolist()),
+             initial_observed_velocity=0, gps=gps,
+             x0=(np.array([0.1, 0, 0.8, 0.3]) + 0.3 * r.standard_normal((M, 4))).tolist(),
+             eps=r.standard_normal((T, 2, M)).tolist(),
              measurement_noise=(3e-3 * r.standard_normal((T + 1, 2, M))).tolist())
     w, centers = r.uniform(-umax / 2, umax / 2, B), r.uniform(-1.5, 1.5, (B, 5))
     length = np.log([1.2, 2.0, 3.0, 1.0, 1.1]) + 0.1 * r.standard_normal(5)
@@ -96,9 +105,11 @@ def make(seed, observer, M, T, N, B, dropout, Ts, umax, lowpass, gain):
     for i in range(len(flat)):
         z = flat.astype(complex)
         z[i] += 1e-30j
-        grad[i] = simulate(c, z[: sizes[0]], z[sizes[0] : sizes[1]].reshape(B, 5), z[sizes[1] :])[0].imag / 1e-30
+        value = simulate(c, z[: sizes[0]], z[sizes[0] : sizes[1]].reshape(B, 5), z[sizes[1] :])[0]
+        grad[i] = value.imag / 1e-30
     c["J"] = float(J)
-    c["dJ"] = dict(w=grad[: sizes[0]].tolist(), centers=grad[sizes[0] : sizes[1]].reshape(B, 5).tolist(), log_lengthscale=grad[sizes[1] :].tolist())
+    c["dJ"] = dict(w=grad[: sizes[0]].tolist(), centers=grad[sizes[0] : sizes[1]].reshape(B, 5).tolist(),
+                   log_lengthscale=grad[sizes[1] :].tolist())
     c["states"], c["observed"], c["inputs"] = (np.array(v).tolist() for v in (states, observed, inputs))
     return c
 

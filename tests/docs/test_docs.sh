@@ -33,7 +33,8 @@ man -l --warnings docs/mcpilco.1 > /dev/null 2> "$WORK/man.txt" || true
     fail "docs/mcpilco.1: $(head -1 "$WORK/man.txt")"
 
 scripts/api-doc "$WORK/c-api.md"
-cmp -s "$WORK/c-api.md" docs/c-api.md || fail "docs/c-api.md differs from the headers; renew it by scripts/api-doc"
+cmp -s "$WORK/c-api.md" docs/c-api.md ||
+    fail "docs/c-api.md differs from the headers; renew it by scripts/api-doc"
 
 # the quick start, made small
 cd "$WORK"

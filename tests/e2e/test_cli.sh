@@ -5,7 +5,8 @@ set -u
 rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK" || exit 1
 failed=0
 task="$SOURCE/tasks/pendulum.yaml"
-tiny="--set optimise.particles=24 --set optimise.steps_first=40 --set optimise.steps=30 --set optimise.patience=10 --set optimise.evaluate_every=5"
+tiny="--set optimise.particles=24 --set optimise.steps_first=40 --set optimise.steps=30
+      --set optimise.patience=10 --set optimise.evaluate_every=5"
 
 # expect CODE PATTERN command...: exit code, and a line of its output that has the pattern
 expect() {

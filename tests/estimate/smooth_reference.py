@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes smooth.csv beside itself: one noisy signal and what SciPy's filtfilt and savgol_filter make of it; and the posterior of
-the white-acceleration model computed densely (one Gaussian over all samples at once, no recursion), which the RTS smoother
-must equal. Needs NumPy and SciPy."""
+"""Writes smooth.csv beside itself: one noisy signal and what SciPy's filtfilt and savgol_filter make of it;
+and the posterior of the white-acceleration model computed densely (one Gaussian over all samples at once, no
+recursion), which the RTS smoother must equal. Needs NumPy and SciPy."""
 import os
 import numpy as np
 from scipy.signal import butter, filtfilt, savgol_filter
@@ -35,7 +35,8 @@ for k in range(1, n):
 Q, R = np.linalg.qr(np.r_[np.eye(n + 1)[2:], A[0::2] / r])
 x = A @ np.linalg.solve(R, Q.T @ np.r_[np.zeros(n - 1), q / r])
 cols["rts"], cols["rtsd"] = x[0::2], x[1::2]
-change = [np.sqrt((np.linalg.solve(R.T, np.diff(A[part::2], axis=0).T)**2).sum() / (n - 1)) for part in (0, 1)]
+change = [np.sqrt((np.linalg.solve(R.T, np.diff(A[part::2], axis=0).T)**2).sum() / (n - 1))
+          for part in (0, 1)]
 cols["rts_change"] = np.r_[change, np.zeros(n - 2)]
 with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "smooth.csv"), "w") as out:
     out.write(",".join(cols) + "\n")

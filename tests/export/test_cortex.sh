@@ -30,9 +30,11 @@ one() { # run, core, --float or --double, largest difference that is allowed
     ! grep -q dynamic "$dir"/*.su || fail "$run on $cpu: a function's stack is not fixed: $(cat "$dir"/*.su)"
     ! arm-none-eabi-nm "$dir/firmware.elf" | grep -qwE 'malloc|_malloc_r|_sbrk|printf' ||
         fail "$run on $cpu: the firmware allocates"
-    echo "$run on Cortex-$cpu: $(sed -n 's/.*\(largest difference.*\): ok/\1/p' "$dir.out"); $(grep 'a step:' "$dir.out")"
+    largest=$(sed -n 's/.*\(largest difference.*\): ok/\1/p' "$dir.out")
+    echo "$run on Cortex-$cpu: $largest; $(grep 'a step:' "$dir.out")"
     arm-none-eabi-size "$dir/ctl-$cpu.o" "$dir/firmware.elf" |
-        awk 'NR > 1 { n = split($6, p, "/"); printf "    %s: flash %d bytes, RAM %d bytes\n", p[n], $1 + $2, $2 + $3 }'
+        awk 'NR > 1 { n = split($6, p, "/")
+                      printf "    %s: flash %d bytes, RAM %d bytes\n", p[n], $1 + $2, $2 + $3 }'
 }
 one pendulum m4 --float 1e-4
 one pendulum m7 --double 1e-12

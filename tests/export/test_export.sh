@@ -23,12 +23,17 @@ for run in a b; do
         ! grep -qE 'malloc|calloc|alloca' $run-$kind/ctl.c || fail "allocation in exported code"
     done
     /usr/bin/env python3 $run-double/ctl.py > out.txt || { cat out.txt; fail "$run in Python"; }
-    python3 -c "import json,sys; d = json.load(open('$run-double/ctl.json')); assert d['rate'] == 20 and d['measured'][0]['name'] == 'theta', d" || fail "JSON of $run"
+    python3 -c "import json
+d = json.load(open('$run-double/ctl.json'))
+assert d['rate'] == 20 and d['measured'][0]['name'] == 'theta', d" || fail "JSON of $run"
 done
 grep -q 'Rate: call it every 0.05 s (20 Hz)' a-double/ctl.h || fail "the header does not state the rate"
 grep -q 'at most 20 per second' b-double/ctl.h || fail "the header does not state the slew limit"
 "$MCPILCO" export a --prefix ctl --json -o 'so "called"' > json.txt
-python3 -c 'import json; d = json.load(open("json.txt")); assert d["folder"] == "so \"called\"" and d["multiply"] > 0 and d["precision"] == "double", d' || fail "--json"
+python3 -c 'import json
+d = json.load(open("json.txt"))
+assert d["folder"] == "so \"called\"" and d["multiply"] > 0 and d["precision"] == "double", d' ||
+    fail "--json"
 # the self-test can fail: another parameter, another answer
 sed -i 's/_net1_weight\(.*\) = {/_net1_weight\1 = { 1.5 +/' a-double/ctl.c
 make -s -C a-double clean check CFLAGS=-O2 > out.txt 2>&1 &&

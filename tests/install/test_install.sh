@@ -63,6 +63,7 @@ cmp one.txt two.txt || fail "the two builds print different numbers"
 echo "ok   the example builds by find_package and runs"
 
 # "f(1.3) =  0.964 +- 0.021    sine:  0.964": inside the data the prediction is near the sine
-awk '/^f\(/ { n++; d = $3 - $7; if ($1 < "f(6") if (d > 0.1 || d < -0.1) bad++ } END { exit !(n == 7 && !bad) }' one.txt ||
+awk '/^f\(/ { n++; d = $3 - $7; if ($1 < "f(6") if (d > 0.1 || d < -0.1) bad++ }
+     END { exit !(n == 7 && !bad) }' one.txt ||
   fail "the prediction is off: $(cat one.txt)"
 echo "ok   its prediction follows the sine"

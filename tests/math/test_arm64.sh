@@ -7,7 +7,8 @@ cc=aarch64-linux-gnu-gcc
 command -v $cc > /dev/null && command -v qemu-aarch64 > /dev/null ||
     { echo "skipped: needs $cc and qemu-aarch64"; exit 77; }
 rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK"
-flags="-std=gnu11 -O2 -Wall -Wextra -Wshadow -Werror -fno-math-errno -D_GNU_SOURCE -DMCP_TESTING -DMCP_ISA=base
+flags="-std=gnu11 -O2 -Wall -Wextra -Wshadow -Werror -fno-math-errno -D_GNU_SOURCE -DMCP_TESTING
+       -DMCP_ISA=base
        -I$SOURCE/src -I$SOURCE/include -I$SOURCE/tests"
 library=
 for name in error arena isa pool rng rng.isa gemm gemm.isa vecmath vecmath.isa; do

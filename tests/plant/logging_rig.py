@@ -1,5 +1,5 @@
-"""logging_rig.py - a slow mass on a spring that writes down what it is told: logging_rig.py LOG. Dies by itself at the step
-named in the file LOG.die, once."""
+"""logging_rig.py - a slow mass on a spring that writes down what it is told: logging_rig.py LOG. Dies by
+itself at the step named in the file LOG.die, once."""
 import os
 import signal
 import sys

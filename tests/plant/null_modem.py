@@ -1,4 +1,5 @@
-"""null_modem.py - two serial lines joined by a cable: prints the names of their ends, then carries bytes until it is ended."""
+"""null_modem.py - two serial lines joined by a cable: prints the names of their ends, then carries bytes
+until it is ended."""
 import os
 import pty
 import select

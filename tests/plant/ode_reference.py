@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Writes ode_*.csv beside itself: trajectories of the three benchmark systems by SciPy's DOP853 at rtol 1e-13, atol 1e-14,
-restarted at every sample because the input is held over a sample and jumps between samples. Needs NumPy and SciPy."""
+"""Writes ode_*.csv beside itself: trajectories of the three benchmark systems by SciPy's DOP853 at rtol
+1e-13, atol 1e-14, restarted at every sample because the input is held over a sample and jumps between
+samples. Needs NumPy and SciPy."""
 import os
 import numpy as np
 from scipy.integrate import solve_ivp
@@ -32,7 +33,8 @@ def furuta(x, u, friction=1.0):
 
 
 def ballplate(x, u):
-    """State of tasks/ballplate.yaml, then what the two motors have reached; the references th1, th2 move after the sample."""
+    """State of tasks/ballplate.yaml, then what the two motors have reached; the references th1, th2 move
+    after the sample."""
     bx, vx, by, vy, th1, th2, ta, tb = x
     k, c, mu, eps, lag, deg, most = 5 / 7, 0.2, 0.02, 1e-3, 0.025, np.pi / 180, np.pi / 6
     da = (np.clip(th1 + u[0] * deg, -most, most) - ta) / lag
@@ -61,8 +63,11 @@ def run(name, f, x0, inputs, names, unames, after=lambda x, u: x):
 
 
 n = np.arange(60)
-run("cartpole", cartpole, [0.1, 0, 0.2, 0], [[6 * np.sin(0.7 * k) * np.cos(0.11 * k)] for k in n], ["p", "dp", "theta", "dtheta"], ["u"])
+run("cartpole", cartpole, [0.1, 0, 0.2, 0], [[6 * np.sin(0.7 * k) * np.cos(0.11 * k)] for k in n],
+    ["p", "dp", "theta", "dtheta"], ["u"])
 run("furuta", furuta, [0.1, 0, 0.3, 0], [[3 * np.sin(0.9 * k)] for k in n], ["th", "dth", "al", "dal"], ["u"])
-run("furuta_free", lambda x, u: furuta(x, u, 0.0), [0.0, 0.5, 2.5, 0], [[0.0] for k in n], ["th", "dth", "al", "dal"], ["u"])
-run("ballplate", ballplate, [0.1, 0, -0.05, 0, 0, 0, 0, 0], [[2 * np.cos(0.4 * k), 1.5 * np.sin(0.5 * k)] for k in n],
+run("furuta_free", lambda x, u: furuta(x, u, 0.0), [0.0, 0.5, 2.5, 0], [[0.0] for k in n],
+    ["th", "dth", "al", "dal"], ["u"])
+run("ballplate", ballplate, [0.1, 0, -0.05, 0, 0, 0, 0, 0],
+    [[2 * np.cos(0.4 * k), 1.5 * np.sin(0.5 * k)] for k in n],
     ["bx", "dbx", "by", "dby", "th1", "th2", "ta", "tb"], ["u1", "u2"], move_references)

@@ -21,7 +21,8 @@ for kind in tcp udp; do
     kill $pid
     same own-$kind
 done
-learn own-exec "$SOURCE/tasks/cartpole.yaml" --set "plant={exec: [$MCPILCO, plant, $SOURCE/tasks/cartpole.yaml]}"
+learn own-exec "$SOURCE/tasks/cartpole.yaml" \
+    --set "plant={exec: [$MCPILCO, plant, $SOURCE/tasks/cartpole.yaml]}"
 same own-exec
 
 cp "$DRIVERS"/pendulum-*.yaml .
@@ -40,7 +41,8 @@ else
 fi
 
 cp "$SOURCE/tests/plant/spring_env.py" .
-spring 1 "{exec: [$PYTHON, $DRIVERS/gymnasium_plant.py, 'spring_env:Spring', --args, '4', --rate, '50', --inputs, u, --truth, 'q:m,v:m/s', --pick, '0,1']}" > spring.yaml
+spring 1 "{exec: [$PYTHON, $DRIVERS/gymnasium_plant.py, 'spring_env:Spring', --args, '4', --rate, '50',
+    --inputs, u, --truth, 'q:m,v:m/s', --pick, '0,1']}" > spring.yaml
 learn gym spring.yaml
 [ "$(wc -l < gym/trial-01/trial.csv)" -eq 52 ] ||
     fail "an environment's trial has $(wc -l < gym/trial-01/trial.csv) lines"

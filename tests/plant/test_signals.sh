@@ -40,7 +40,8 @@ finish() { # resumes and compares with the undisturbed run
 task calm
 "$MCPILCO" learn calm.yaml --out run-calm --trials 1 --seed 2 --yes > calm.out 2>&1 ||
     { cat calm.out; fail "calm run"; }
-[ "$(grep -c '^stop 0.25$' calm)" -eq 2 ] || fail "calm: two trials end with the safe input, found: $(grep stop calm)"
+[ "$(grep -c '^stop 0.25$' calm)" -eq 2 ] ||
+    fail "calm: two trials end with the safe input, found: $(grep stop calm)"
 
 for signal in INT TERM; do
     start "$signal"

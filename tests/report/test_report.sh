@@ -55,7 +55,8 @@ grep -q nowhere e.txt || fail "the message does not name the folder"
 browser=$(command -v chromium || true)
 [ -n "$browser" ] || { echo "no chromium: the browser part is left out"; exit 0; }
 show() { # out.png milliseconds width height
-    timeout 90 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
+    timeout 90 "$browser" --headless --no-sandbox --disable-gpu --disable-quic --no-first-run \
+        --disable-background-networking \
         --disable-component-update --disable-sync --hide-scrollbars --user-data-dir="$WORK/profile" \
         --enable-logging=stderr --v=0 \
         --virtual-time-budget="$2" --window-size="$3,$4" --screenshot="$1" "file://$WORK/run/report.html" \

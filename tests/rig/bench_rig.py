@@ -1,5 +1,6 @@
-"""bench_rig.py MCPILCO TASK FOLDER OUT - a bench of its own: does what FOLDER (made by mcpilco next) asks for, on the plant that
-`MCPILCO plant TASK` serves, and writes what it logged to OUT, in its own names and units: milliseconds, degrees, torque."""
+"""bench_rig.py MCPILCO TASK FOLDER OUT - a bench of its own: does what FOLDER (made by mcpilco next) asks
+for, on the plant that `MCPILCO plant TASK` serves, and writes what it logged to OUT, in its own names and units:
+milliseconds, degrees, torque."""
 import csv
 import importlib.util
 import math
@@ -37,7 +38,8 @@ log.write("# bench log\ntime_ms;angle_deg;torque;temperature\n")
 for k in range(51):
     theta = float(answer[3])
     u = control(k, theta) if k < 50 else math.nan
-    log.write("%.6f;%.17g;%s;21.5\n" % (5000 + 50 * k + random.uniform(-0.4, 0.4), math.degrees(theta), "" if k == 50 else "%.9g" % u))
+    clock = 5000 + 50 * k + random.uniform(-0.4, 0.4)
+    log.write("%.6f;%.17g;%s;21.5\n" % (clock, math.degrees(theta), "" if k == 50 else "%.9g" % u))
     if k < 50:
         answer = ask("step %d %.17g" % (k + 2, u))
 ask("stop 60 0")

@@ -9,7 +9,8 @@ rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK" || exit 1
 failed=0
 fail() { echo "FAIL $*"; failed=1; }
 task=$SOURCE/tasks/pendulum.yaml
-tiny="--set optimise.particles=24 --set optimise.steps_first=40 --set optimise.steps=30 --set optimise.patience=10 --set optimise.evaluate_every=5 --set optimise.candidates=0"
+tiny="--set optimise.particles=24 --set optimise.steps_first=40 --set optimise.steps=30
+      --set optimise.patience=10 --set optimise.evaluate_every=5 --set optimise.candidates=0"
 expect() { # code, pattern, command ...
     local code=$1 pattern=$2 out got
     shift 2
@@ -25,9 +26,11 @@ expect() { # code, pattern, command ...
 columns() { # trial.csv -> data.csv, from what a live run wrote; python expression for the rows' change
     "$PYTHON" - "$1" "$2" "${3:-rows}" <<'END'
 import csv, math, sys
-rows = [[r["t"], r["measured.theta"], r["commanded.u"], r["truth.theta"], r["truth.dtheta"]] for r in csv.DictReader(open(sys.argv[1]))]
+columns = ["t", "measured.theta", "commanded.u", "truth.theta", "truth.dtheta"]
+rows = [[r[c] for c in columns] for r in csv.DictReader(open(sys.argv[1]))]
 rows = eval(sys.argv[3])
-open(sys.argv[2], "w").write("t,theta,u,truth.theta,truth.dtheta\n" + "".join(",".join(r) + "\n" for r in rows))
+text = "".join(",".join(r) + "\n" for r in rows)
+open(sys.argv[2], "w").write("t,theta,u,truth.theta,truth.dtheta\n" + text)
 END
 }
 
@@ -96,7 +99,9 @@ expect 1 'not a run folder' "$MCPILCO" add "$SOURCE" few.csv
 expect 2 'new is a run' "$MCPILCO" next new --seed 3
 
 # Uneven time stamps are resampled: a smooth motion sampled at odd times is the smooth motion.
-columns live/explore-01/trial.csv odd.csv '[[repr(0.05 * k + 0.02 * math.sin(k))] + [repr(math.sin(2 * (0.05 * k + 0.02 * math.sin(k))))] + r[2:] for k, r in enumerate(rows)]'
+columns live/explore-01/trial.csv odd.csv \
+    '[[repr(0.05 * k + 0.02 * math.sin(k))] + [repr(math.sin(2 * (0.05 * k + 0.02 * math.sin(k))))] + r[2:]
+      for k, r in enumerate(rows)]'
 cp -r new odd
 expect 0 'were up to .* ms from their time at 20 Hz: 51 rows were resampled to 5[01]' "$MCPILCO" add odd \
     odd.csv --ended "the log is short"
@@ -110,7 +115,8 @@ for k, r in enumerate(rows):
 END
 
 # A log of three times the rate, inputs held.
-columns live/explore-01/trial.csv fast.csv '[[repr(float(r[0]) + j * 0.05 / 3)] + r[1:] for r in rows for j in range(3)][:-2]'
+columns live/explore-01/trial.csv fast.csv \
+    '[[repr(float(r[0]) + j * 0.05 / 3)] + r[1:] for r in rows for j in range(3)][:-2]'
 cp -r new fast
 expect 1 'recorded at 60 Hz, the task runs at 20 Hz' "$MCPILCO" add fast fast.csv
 expect 0 '151 rows were resampled to 51' "$MCPILCO" add fast fast.csv --resample
@@ -128,10 +134,14 @@ expect 0 'commands differ from those asked by up to' "$MCPILCO" add other bad.cs
 grep -q ',1.25,1.25,' other/explore-01/trial.csv || fail "the recorded inputs are not what counts"
 cp -r new json
 columns live/explore-01/trial.csv good.csv
-"$MCPILCO" add json good.csv --json | "$PYTHON" \
-    -c 'import json, sys; o = json.load(sys.stdin); assert o["samples"] == 51 and not o["resampled"]' ||
-    fail "add --json"
-"$MCPILCO" next json --json | "$PYTHON" -c 'import json, sys; o = json.load(sys.stdin); assert o["kind"] == "policy" and o["number"] == 1' || fail "next --json"
+"$MCPILCO" add json good.csv --json |
+    "$PYTHON" -c 'import json, sys
+o = json.load(sys.stdin)
+assert o["samples"] == 51 and not o["resampled"]' || fail "add --json"
+"$MCPILCO" next json --json |
+    "$PYTHON" -c 'import json, sys
+o = json.load(sys.stdin)
+assert o["kind"] == "policy" and o["number"] == 1' || fail "next --json"
 "$MCPILCO" next "$task" --run risky --seed 4 --set 'limits={far: abs(theta) > 1}' $tiny --quiet ||
     fail "risky"
 expect 0 'ended at sample .*: limit far|51 samples' "$MCPILCO" add risky good.csv

@@ -24,13 +24,17 @@ END
 found same 'o["changes"] == 0 and r["u", "theta"]["gain"] < -4.3 and r["u", "theta"]["gain"] > -5.3'
 
 # Over exec: everything is different behind the wire.
-plant="[$MCPILCO, plant, $cartpole, --set, 'measured={p: {noise: 6e-3, resolution: 5e-3}, theta: {noise: 3e-4, delay: 1}}', --set, inputs.u.delay=2,
- --set, plant.ode.dp='(2*mp*l*dtheta^2*s + 3*mp*g*s*c - 4*u - 4*b*dp)/den', --set, plant.ode.dtheta='(-3*mp*l*dtheta^2*s*c - 6*(mc + mp)*g*s - 6*(-u - b*dp)*c)/(l*den)']"
+plant="[$MCPILCO, plant, $cartpole,
+ --set, 'measured={p: {noise: 6e-3, resolution: 5e-3}, theta: {noise: 3e-4, delay: 1}}',
+ --set, inputs.u.delay=2,
+ --set, plant.ode.dp='(2*mp*l*dtheta^2*s + 3*mp*g*s*c - 4*u - 4*b*dp)/den',
+ --set, plant.ode.dtheta='(-3*mp*l*dtheta^2*s*c - 6*(mc + mp)*g*s - 6*(-u - b*dp)*c)/(l*den)']"
 "$MCPILCO" rig "$cartpole" --yes --json --amplitude 0.3 --set "plant={exec: $plant}" > altered.json ||
     fail "exec"
 found altered 'abs(c["p"]["noise"]/6e-3 - 1) < 0.25 and abs(c["theta"]["noise"]/3e-4 - 1) < 0.25'
 found altered 'abs(c["p"]["resolution"]/5e-3 - 1) < 1e-6 and c["theta"]["resolution"] == 0'
-found altered 'r["u", "p"]["delay"] == 2 and r["u", "theta"]["delay"] == 3 and o["input_delays"]["u"] == 2 and c["theta"]["delay"] == 1'
+found altered 'r["u", "p"]["delay"] == 2 and r["u", "theta"]["delay"] == 3'
+found altered 'o["input_delays"]["u"] == 2 and c["theta"]["delay"] == 1'
 found altered 'r["u", "p"]["equations"] == "opposite" and r["u", "theta"]["equations"] == "opposite"'
 found altered 'abs(r["u", "theta"]["gain"]/-r["u", "theta"]["equations_gain"] - 1) < 0.1'
 "$MCPILCO" rig "$cartpole" --yes --amplitude 0.3 --set "plant={exec: $plant}" > altered.txt ||
@@ -60,7 +64,9 @@ for _ in $(seq 600); do grep -q listening tcp.out && break; sleep 0.05; done
     > tcp.json || fail "tcp"
 kill $pid
 found tcp 'o["changes"] == 0 and r["u", "theta"]["equations"] == "agrees" and o["time"]["answer_mean"] > 0'
-"$PYTHON" -c 'import json; a, b = (json.load(open(f)) for f in ("same.json", "tcp.json")); assert a["channels"] == b["channels"]' || fail "tcp differs from in-process"
+"$PYTHON" -c 'import json
+a, b = (json.load(open(f)) for f in ("same.json", "tcp.json"))
+assert a["channels"] == b["channels"]' || fail "tcp differs from in-process"
 
 # A sensor that wraps, upright; the task does not know.
 cat > upright.yaml <<END
@@ -75,8 +81,10 @@ cost: 1 - exp(-theta^2)
 start: {mean: [3.141592653589793, 0], std: 0}
 plant: {ode: {dtheta: '10*u - 20*(theta - pi) - 2*dtheta'}}
 END
-"$MCPILCO" rig upright.yaml --yes --json --set "plant={exec: [$MCPILCO, plant, upright.yaml, --set, 'measured={theta: {noise: 2e-3, wraps: yes}}']}" > wraps.json || fail "wraps"
-found wraps 'c["theta"]["wraps"] > 10 and c["theta"]["change_wraps"] and "theta: {noise: 0.002, wraps: yes}" in o["lines"]'
+wrapping="[$MCPILCO, plant, upright.yaml, --set, 'measured={theta: {noise: 2e-3, wraps: yes}}']"
+"$MCPILCO" rig upright.yaml --yes --json --set "plant={exec: $wrapping}" > wraps.json || fail "wraps"
+found wraps 'c["theta"]["wraps"] > 10 and c["theta"]["change_wraps"]'
+found wraps '"theta: {noise: 0.002, wraps: yes}" in o["lines"]'
 found wraps 'r["u", "theta"]["found"] and 9 < r["u", "theta"]["gain"] < 11'
 
 # A plant whose clock is four per cent fast and not quite even.
@@ -93,7 +101,8 @@ for line in sys.stdin:
 END
 "$MCPILCO" rig upright.yaml --yes --json --set "plant={exec: [$PYTHON, clock.py]}" > clock.json ||
     fail "clock"
-found clock 'abs(o["rate"] - 52) < 0.01 and abs(o["time"]["jitter"] - 1e-3) < 1e-5 and o["lines"].startswith("rate: 52")'
+found clock 'abs(o["rate"] - 52) < 0.01 and abs(o["time"]["jitter"] - 1e-3) < 1e-5'
+found clock 'o["lines"].startswith("rate: 52")'
 
 # Paced: we keep time.
 "$MCPILCO" rig upright.yaml --yes --json --seconds 3 \

@@ -34,20 +34,23 @@ seeds: [1, 1]
 evaluate: 4
 final: 4
 robust: 0.5
-set: {optimise.particles: 32, optimise.steps_first: 5, metric: abs(theta), metric_at: end, limits: '{far: abs(theta) > 0.5}'}
+set: {optimise.particles: 32, optimise.steps_first: 5, metric: abs(theta), metric_at: end,
+      limits: '{far: abs(theta) > 0.5}'}
 variants: {a: {}}
 END
 "$MCPILCO" study end.yaml --out end --threads 1 --quiet > end.txt
 awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
          { mean = $c["plant_metric_mean"]; most = $c["plant_metric_max"]; mid = $c["plant_metric_median"]
            if (!(mean > 0 && mean <= most && mid <= most && most < 2)) exit 1
-           if ($c["explore_limits"] != 1 || $c["robust"] != 0) exit 1 }' end/runs.csv || { cat end/runs.csv; fail "the metric at the end, or the limits"; }
+           if ($c["explore_limits"] != 1 || $c["robust"] != 0) exit 1 }' end/runs.csv ||
+    { cat end/runs.csv; fail "the metric at the end, or the limits"; }
 grep -q 'limits met: in 1 explorations' end.txt || fail "limits are not in the table"
 grep -q 'metric there: mean' end.txt || fail "the metric of the plant runs is not in the table"
 
 # until the first robust policy: with nothing asked of the plant runs but success of the trial itself, a run
 # may end early, and never has a trial after a robust one
-sed 's/^final: 8/final: 5\nrobust: 0\nuntil_robust: yes/; s/optimise.steps: 30/optimise.steps: 60, success: theta < 100/' s.yaml > until.yaml
+sed 's/^final: 8/final: 5\nrobust: 0\nuntil_robust: yes/
+     s/optimise.steps: 30/optimise.steps: 60, success: theta < 100/' s.yaml > until.yaml
 "$MCPILCO" study until.yaml --out until --threads 2 --quiet > until.txt
 [ "$(wc -l < until/runs.csv)" = 5 ] || { cat until/runs.csv; fail "a run went on after a robust policy"; }
 grep -q 'robust policy .* by 2 of 2 seeds; median: in trial 1' until.txt ||

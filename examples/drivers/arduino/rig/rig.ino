@@ -1,4 +1,5 @@
-/* rig.ino - a pendulum rig on an Arduino: a potentiometer or analog encoder on A0, a motor driver on two PWM pins.
+/* rig.ino - a pendulum rig on an Arduino: a potentiometer or analog encoder on A0, a motor driver on two
+ * PWM pins.
  *
  *   plant: {serial: /dev/ttyACM0, baud: 115200}
  *
@@ -29,7 +30,8 @@ void motor(float volt)
 
 void measure()
 {
-    angle = (analogRead(PIN_ANGLE) - COUNTS / 2) * (6.2831853 / COUNTS); // 0 hangs down, within +-pi: measured: {theta: {wraps: yes}}
+    // 0 hangs down, within +-pi: measured: {theta: {wraps: yes}}
+    angle = (analogRead(PIN_ANGLE) - COUNTS / 2) * (6.2831853 / COUNTS);
 }
 
 void say()
