@@ -83,8 +83,6 @@ CASE(a_run_keeps_its_recommendation)
     mcp_learn_settings_default(&s);
     s.folder = folder;
     s.threads = 1;
-    s.overrides = tiny;
-    s.override_count = 5;
     CHECK_OK(mcp_learner_create(&l, t, &s, err));
     REQUIRE(l);
     CHECK_OK(mcp_learner_recommend(l, &trial, err));
