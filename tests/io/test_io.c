@@ -183,11 +183,14 @@ CASE(json_files_are_whole_or_not_written)
         mcp_alloc_fail_at(k);
         mcp_status st = write_some(&e);
         mcp_alloc_fail_at(0);
+        if (k == all) { /* the last one only helps to bring the folder to the disk */
+            CHECK(st == MCP_OK);
+            break;
+        }
         if (st != MCP_ERR_MEMORY || mcp_file_exists(at("memory.json")))
             FAIL_("allocation %ld of %ld fails, but the status is %d: %s", k, all, st, e.text);
         CHECK_HAS(e.text, "memory");
     }
-    REQUIRE_OK(write_some(err));
     REQUIRE_OK(mcp_file_read(at("memory.json"), &text, NULL, err));
     CHECK(!strcmp(text, whole));
     mcp_free(text);

@@ -338,41 +338,6 @@ CASE(a_hopeless_matrix_is_an_error_not_a_crash)
     mcp_kernel_free(k);
 }
 
-/* No covariance near its start, a good one elsewhere. */
-static double shy_value(void *user, const double *p, const double *x, const double *z)
-{
-    (void)user;
-    return fabs(p[0]) < 0.2 ? -5.0 * (1.0 + fabs(x[0] * z[0])) : exp(-(x[0] - z[0]) * (x[0] - z[0]));
-}
-
-static double shy_gradient(void *user, const double *p, const double *x, const double *z, double scale,
-                           double *dx, double *dp)
-{
-    double k = shy_value(user, p, x, z);
-    (void)dp;
-    if (dx) dx[0] -= 2.0 * scale * (x[0] - z[0]) * k;
-    return k;
-}
-
-CASE(a_start_that_fails_is_no_failure_when_another_one_wins)
-{
-    double          X[N * D], y[N];
-    mcp_user_kernel uk = {.params = 1, .value = shy_value, .gradient = shy_gradient};
-    mcp_gp_settings s;
-    mcp_gp_info     info = {0};
-    mcp_kernel     *k;
-    mcp_gp         *gp;
-    make_data(11, N, 0.1, X, y);
-    mcp_gp_settings_default(&s);
-    s.restarts = 4;
-    REQUIRE_OK(mcp_kernel_from_user(&k, D, &uk, err));
-    REQUIRE_OK(mcp_gp_create(&gp, k, N, D, X, y, err));
-    CHECK_OK(mcp_gp_train_all(&gp, 1, &s, &info, 1, err));
-    CHECK(info.starts >= 1 && info.starts <= s.restarts && isfinite(info.nlml));
-    mcp_gp_free(gp);
-    mcp_kernel_free(k);
-}
-
 CASE(a_gp_can_be_rebuilt_from_its_parts_to_the_bit)
 {
     double      X[N * D], y[N], x[D] = {0.1, 0.2, 0.3}, m[2], v[2];
@@ -465,7 +430,6 @@ int main(int argc, char **argv)
     RUN(awkward_data_give_a_sane_model);
     RUN(bad_data_are_refused_with_a_sentence);
     RUN(a_hopeless_matrix_is_an_error_not_a_crash);
-    RUN(a_start_that_fails_is_no_failure_when_another_one_wins);
     RUN(a_gp_can_be_rebuilt_from_its_parts_to_the_bit);
     RUN(every_allocation_may_fail);
     return DONE();
