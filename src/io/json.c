@@ -139,6 +139,16 @@ char *mcp_json_line(const json_t *root)
     return line;
 }
 
+char *mcp_json_compact(const json_t *root, int digits)
+{
+    locale_t before = mcp_locale_plain();
+    char    *text = json_dumps(root, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(digits));
+    mcp_locale_restore(before);
+    char *copy = text ? mcp_strdup(text) : NULL;
+    free(text);
+    return copy;
+}
+
 static void lose(json_t **whole)
 {
     json_decref(*whole);

@@ -20,6 +20,8 @@ char *mcp_json_line(const json_t *root); /* on one line, without the newline; mc
  * and leaves *object NULL: what is written is whole or not there. */
 void mcp_json_set(json_t **object, const char *key, json_t *value);
 void mcp_json_append(json_t **list, json_t *value);
+/* Without blanks, reals with so many digits; mcp_free it; NULL = no memory. */
+char   *mcp_json_compact(const json_t *root, int digits);
 json_t *mcp_json_number(double v);
 json_t *mcp_json_numbers(int n, const double *v);
 json_t *mcp_json_text(const char *s); /* where it is not UTF-8, all but ASCII becomes '?' */

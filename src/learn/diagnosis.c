@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "learn/signs.h"
+#include "math/number.h"
 
 /* Limits of what counts as a sign; docs/reading-the-report.md has the table of tests behind them. */
 #define MISSED_DEVIATIONS 4.0 /* a forecast this far off is wrong, whatever else it got right    */
@@ -63,7 +64,7 @@ static mcp_finding *find(doctor *q, mcp_cause cause, const char *fmt, ...)
     va_list        args;
     f->cause = cause;
     va_start(args, fmt);
-    vsnprintf(f->text, sizeof f->text, fmt, args);
+    mcp_vprint(f->text, sizeof f->text, fmt, args);
     va_end(args);
     return f;
 }
@@ -73,7 +74,7 @@ static void remedy(mcp_finding *f, const char *fmt, ...)
 {
     va_list args;
     va_start(args, fmt);
-    vsnprintf(f->remedy, sizeof f->remedy, fmt, args);
+    mcp_vprint(f->remedy, sizeof f->remedy, fmt, args);
     va_end(args);
 }
 
@@ -249,7 +250,7 @@ static void verdict(doctor *q, mcp_verdict v, const char *fmt, ...)
     va_list args;
     q->out->verdict = v;
     va_start(args, fmt);
-    vsnprintf(q->out->text, sizeof q->out->text, fmt, args);
+    mcp_vprint(q->out->text, sizeof q->out->text, fmt, args);
     va_end(args);
 }
 
@@ -268,7 +269,7 @@ static void judge(doctor *q)
     int    missed = fabs(off) >= MISSED_DEVIATIONS || i->coverage < MISSED_INSIDE;
     int    vague = q->sign.width[MCP_WINDOWS - 1] > VAGUE_WIDTH;
     char   cost[96];
-    snprintf(cost, sizeof cost, "cost %.3g, forecast %.3g +- %.2g (%+.1f deviations)", i->cost,
+    mcp_print(cost, sizeof cost, "cost %.3g, forecast %.3g +- %.2g (%+.1f deviations)", i->cost,
              i->forecast_cost, i->forecast_std, off);
     if (i->ended || i->limit)
         verdict(q, MCP_VERDICT_CUT_SHORT, "The trial ended before its time: %s.", i->reason);

@@ -8,6 +8,7 @@
 #include "io/file.h"
 #include "learn/recommend.h"
 #include "math/arena.h"
+#include "math/number.h"
 
 #define SOLVED_RATE 0.95
 
@@ -101,14 +102,14 @@ int mcp_finish_headline(const mcp_finish *f, char *what, size_t size, char *more
     if (f->tested) {
         snprintf(what, size, "%s: %d of %d starts succeed.", solved ? "Solved" : "Not solved yet",
                  f->successes, f->runs);
-        snprintf(more, more_size,
+        mcp_print(more, more_size,
                  "The policy of trial %d, %.1f %% (95 %% interval %.1f to %.1f %%)%s; cost %.3g in the "
                  "median.",
                  f->trial, 100.0 * f->successes / f->runs, 100 * f->low, 100 * f->high,
                  f->limits ? ", some runs meet a limit" : "", f->cost_median);
     } else {
-        snprintf(what, size, "Cost from %.3g to %.3g.", f->cost_before, f->cost_median);
-        snprintf(more, more_size,
+        mcp_print(what, size, "Cost from %.3g to %.3g.", f->cost_before, f->cost_median);
+        mcp_print(more, more_size,
                  "The policy of trial %d over %d starts: 5 to 95 %% %.3g to %.3g; before: the first "
                  "exploration. The task has no success test.",
                  f->trial, f->runs, f->cost_p05, f->cost_p95);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "embedded.h"
+#include "math/number.h"
 
 static void one_text(mcp_text *out, const char *block, const char *text)
 {
@@ -37,7 +38,7 @@ void mcp_page_note(mcp_text *out, const char *fmt, ...)
     char    text[800];
     va_list args;
     va_start(args, fmt);
-    vsnprintf(text, sizeof text, fmt, args);
+    mcp_vprint(text, sizeof text, fmt, args);
     va_end(args);
     one_text(out, "note", text);
 }

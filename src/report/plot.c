@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "math/number.h"
 #include "report/html.h"
 
 enum { SCALE = 100 }; /* units of a page's coordinates in a pixel */
@@ -197,7 +198,7 @@ static double py(const frame *f, double y)
 
 static void number(char *text, size_t size, double v)
 {
-    snprintf(text, size, fabs(v) >= 1e5 || (v != 0 && fabs(v) < 1e-3) ? "%.1e" : "%.6g", v);
+    mcp_print(text, size, fabs(v) >= 1e5 || (v != 0 && fabs(v) < 1e-3) ? "%.1e" : "%.6g", v);
 }
 
 static void label(mcp_text *out, const char *attributes, double x, double y, const char *text)

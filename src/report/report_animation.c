@@ -6,6 +6,7 @@
 
 #include "embedded.h"
 #include "math/arena.h"
+#include "math/number.h"
 #include "report/parts.h"
 #include "report/scene.h"
 
@@ -36,13 +37,13 @@ static json_t *trial_json(mcp_scene *s, const mcp_run *r, const mcp_run_item *it
 /* Text that may stand in a <script>: "</" cannot end it. */
 static char *script_text(json_t *data)
 {
-    char    *line = data ? json_dumps(data, JSON_COMPACT | JSON_REAL_PRECISION(5)) : NULL, *out = NULL;
+    char    *line = data ? mcp_json_compact(data, 5) : NULL, *out = NULL;
     mcp_text t = {0};
     for (const char *c = line; c && *c; c++) {
         if (*c == '/' && c > line && c[-1] == '<') mcp_text_bytes(&t, "\\/", 2);
         else mcp_text_bytes(&t, c, 1);
     }
-    free(line);
+    mcp_free(line);
     return mcp_text_take(&t, &out, NULL) == MCP_OK ? out : NULL;
 }
 
@@ -59,7 +60,7 @@ static void strip(mcp_text *out, mcp_scene *s, const mcp_run *r, const mcp_run_i
         char      box[120];
         mcp_scene_frame(s, real + (size_t)sample * (size_t)r->system->nx);
         mcp_scene_svg(s, &shapes);
-        snprintf(box, sizeof box, "%.3f %.3f %.3f %.3f", view[0], -view[3], view[2] - view[0],
+        mcp_print(box, sizeof box, "%.3f %.3f %.3f %.3f", view[0], -view[3], view[2] - view[0],
                  view[3] - view[1]);
         mcp_slot_text(&q, "view", box);
         mcp_slot_text(&q, "shapes", shapes.data);

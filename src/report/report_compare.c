@@ -7,6 +7,7 @@
 #include "embedded.h"
 #include "learn/recommend.h"
 #include "math/arena.h"
+#include "math/number.h"
 #include "report/parts.h"
 
 enum { RUNS = 12, TRIALS = 64, WIDTH = 520, HEIGHT = 250, KEYS = 400 };
@@ -67,7 +68,7 @@ static void table_row(mcp_text *out, const lot *q, int i)
     if (won) snprintf(first, sizeof first, "trial %d", won);
     if (!r->task->success.text) first[0] = '\0';
     if (o->finish.known && o->finish.tested)
-        snprintf(interval, sizeof interval, "%.1f to %.1f %%", 100 * o->finish.low, 100 * o->finish.high);
+        mcp_print(interval, sizeof interval, "%.1f to %.1f %%", 100 * o->finish.low, 100 * o->finish.high);
     snprintf(seed, sizeof seed, "%llu", (unsigned long long)r->seed);
     snprintf(class, sizeof class, "c%d", 1 + i % 6);
     mcp_slot_text(&s, "colour", class);
@@ -163,9 +164,8 @@ static void put(table *t, const char *key, int run, const json_t *v)
         t->n--;
         return;
     }
-    char *text = json_dumps(v, JSON_COMPACT | JSON_ENCODE_ANY | JSON_REAL_PRECISION(6));
-    t->key[i].value[run] = mcp_strdup(text ? text : "");
-    free(text);
+    char *text = mcp_json_compact(v, 6);
+    t->key[i].value[run] = text ? text : mcp_strdup("");
 }
 
 static void flatten(table *t, const char *prefix, int run, json_t *o)

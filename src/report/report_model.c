@@ -7,6 +7,7 @@
 
 #include "embedded.h"
 #include "math/arena.h"
+#include "math/number.h"
 #include "model/kernel.h"
 #include "report/parts.h"
 
@@ -112,7 +113,7 @@ static void z_histogram(mcp_text *out, const mcp_model_check *m, int gp)
     const char *word = m->z_rms[gp] > 1.5   ? "the model is too sure of itself"
                        : m->z_rms[gp] < 0.5 ? "the model is more cautious than it need be"
                                             : "the model knows how wrong it is";
-    snprintf(caption, sizeof caption,
+    mcp_print(caption, sizeof caption,
              "Root mean square %.2f (1 is right), mean %+.2f, %d of %d beyond three deviations: %s.",
              m->z_rms[gp], sum / m->n, beyond, m->n, word);
     mcp_page_figure(out, &p, caption);
@@ -183,7 +184,7 @@ static void one_gp(mcp_text *out, const mcp_run *r, const mcp_model_check *m, in
     mcp_slots   s = {0};
     char        title[120], text[160];
     snprintf(title, sizeof title, "change of %s over one sample", state);
-    snprintf(text, sizeof text, "%.0f %% of the changes fall inside the 90 %% band.", 100 * m->coverage[i]);
+    mcp_print(text, sizeof text, "%.0f %% of the changes fall inside the 90 %% band.", 100 * m->coverage[i]);
     mcp_slot_text(&s, "text", state);
     mcp_html(out, mcp_embed_run_html, "subheading", &s);
     mcp_page_grid(out, 1);

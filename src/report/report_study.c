@@ -11,6 +11,7 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "math/arena.h"
+#include "math/number.h"
 #include "math/stats.h"
 #include "report/page.h"
 #include "report/report.h"
@@ -220,7 +221,7 @@ static void total_row(mcp_text *out, const material *m, int v)
     char            final[64] = "";
     mcp_study_total_make(&t, &m->result, v);
     if (t.final_runs)
-        snprintf(final, sizeof final, "%.1f %% of %d", 100.0 * t.final_ok / t.final_runs, t.final_runs);
+        mcp_print(final, sizeof final, "%.1f %% of %d", 100.0 * t.final_ok / t.final_runs, t.final_runs);
     mcp_slot_text(&s, "variant", m->study->variant[v].name);
     mcp_slot_int(&s, "seeds", t.runs);
     mcp_slot_int(&s, "solved", t.solved);

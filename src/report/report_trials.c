@@ -7,6 +7,7 @@
 #include "embedded.h"
 #include "io/csv.h"
 #include "math/arena.h"
+#include "math/number.h"
 #include "math/stats.h"
 #include "report/parts.h"
 
@@ -173,7 +174,7 @@ static void optimisation(mcp_text *out, const mcp_run_item *it)
     }
     int lowered = 0;
     for (int i = 0; i < p.n; i++) lowered += p.item[i].kind == MCP_ITEM_VLINE;
-    int n = snprintf(caption, sizeof caption, "%d steps, from %.3g to %.3g without dropout", it->info.steps,
+    int n = mcp_print(caption, sizeof caption, "%d steps, from %.3g to %.3g without dropout", it->info.steps,
                      it->info.cost_first, it->info.cost_last);
     if (lowered)
         snprintf(caption + n, sizeof caption - (size_t)n,
@@ -285,7 +286,7 @@ static void lead(mcp_text *out, const mcp_run *r, const mcp_finish *f, int first
         class = "bad";
         snprintf(what, sizeof what, "No success in %d trial%s.", trials, trials == 1 ? "" : "s");
     } else
-        snprintf(what, sizeof what, "Cost from %.3g to %.3g in %d trial%s.", r->item[0]->info.cost,
+        mcp_print(what, sizeof what, "Cost from %.3g to %.3g in %d trial%s.", r->item[0]->info.cost,
                  r->item[r->items - 1]->info.cost, trials, trials == 1 ? "" : "s");
     mcp_slot_text(&s, "class", class);
     mcp_slot_text(&s, "what", what);
@@ -342,7 +343,7 @@ static void coverage(mcp_text *out, const mcp_run *r)
         out, "Share of the last trial's states inside the particles' 5-95 % band, by quarter of the "
              "trial (90 % would be right):");
     for (int w = 0; w < MCP_WINDOWS; w++) {
-        snprintf(span[w], sizeof span[w], "%.2g - %.2g s", w * r->task->trial / MCP_WINDOWS,
+        mcp_print(span[w], sizeof span[w], "%.2g - %.2g s", w * r->task->trial / MCP_WINDOWS,
                  (w + 1) * r->task->trial / MCP_WINDOWS);
         mcp_slot_text(&head, windows[w], span[w]);
     }

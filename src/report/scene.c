@@ -51,10 +51,12 @@ static mcp_status add_shape(mcp_builder *b, const mcp_task_draw *d, int index, m
     mcp_status        st = k ? MCP_OK : mcp_fail(err, MCP_ERR_TASK, "draw: unknown shape \"%s\"", d->kind);
     for (int i = 0; k && i < k->count && st == MCP_OK; i++) {
         const mcp_named_expr *a = argument(d, k->arg[i]);
-        char                  name[32], number[32];
-        snprintf(name, sizeof name, "shape%d_%d", index, i);
-        snprintf(number, sizeof number, "%.17g", k->otherwise[i]);
-        st = mcp_builder_output(b, name, a ? a->expr.text : number, a ? a->expr.at : (mcp_where){0}, err);
+        char                  name[33] = "@";
+        snprintf(name + 1, sizeof name - 1, "shape%d_%d", index, i);
+        if (!a) st = mcp_builder_constant(b, name, k->otherwise[i], err);
+        if (st == MCP_OK)
+            st = mcp_builder_output(b, name + 1, a ? a->expr.text : name, a ? a->expr.at : (mcp_where){0},
+                                    err);
     }
     return st;
 }
