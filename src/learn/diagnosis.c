@@ -344,15 +344,15 @@ json_t *mcp_diagnosis_to_json(const mcp_diagnosis *d)
 {
     json_t *list = json_array(), *o = json_object();
     for (int i = 0; i < d->findings; i++)
-        json_array_append_new(list, json_pack("{s:s, s:o, s:o}", "cause", mcp_cause_name(d->finding[i].cause),
+        mcp_json_append(&list, json_pack("{s:s, s:o, s:o}", "cause", mcp_cause_name(d->finding[i].cause),
                                               "text", mcp_json_text(d->finding[i].text), "remedy",
                                               mcp_json_text(d->finding[i].remedy)));
-    json_object_set_new(o, "verdict", json_string(mcp_verdict_name(d->verdict)));
-    json_object_set_new(o, "text", mcp_json_text(d->text));
-    json_object_set_new(o, "deviations", mcp_json_number(d->deviations));
-    json_object_set_new(o, "inside", mcp_json_numbers(MCP_WINDOWS, d->inside));
-    json_object_set_new(o, "width", mcp_json_numbers(MCP_WINDOWS, d->width));
-    json_object_set_new(o, "findings", list);
+    mcp_json_set(&o, "verdict", json_string(mcp_verdict_name(d->verdict)));
+    mcp_json_set(&o, "text", mcp_json_text(d->text));
+    mcp_json_set(&o, "deviations", mcp_json_number(d->deviations));
+    mcp_json_set(&o, "inside", mcp_json_numbers(MCP_WINDOWS, d->inside));
+    mcp_json_set(&o, "width", mcp_json_numbers(MCP_WINDOWS, d->width));
+    mcp_json_set(&o, "findings", list);
     return o;
 }
 
