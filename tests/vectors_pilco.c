@@ -86,10 +86,11 @@ static int check_gp0(const char *file, size_t index, const json_t *c)
             for (int e = 0; e < E; e++) y[e * n + i] = Y.v[i * E + e];
         for (int d = 0; d < D + 2; d++)
             for (int e = 0; e < E; e++) h[e * (D + 2) + d] = H.v[d * E + e];
-        if (mcp_bank_create(&b, n, D, E, X.v, y, h, mcp_isa_level(), &err) == MCP_OK) {
+        if (mcp_bank_create(&b, &(mcp_bank_data){n, D, E, X.v, y, h}, mcp_isa_level(), &err) == MCP_OK) {
             double *tape = calloc(mcp_bank_tape(b), sizeof *tape),
                    *work = calloc(mcp_bank_work(b), sizeof *work);
-            if (mcp_bank_forward(b, m.v, S.v, o, o + E, o + E + E * E, tape, work, NULL, &err) == MCP_OK) {
+            if (mcp_bank_forward(b, &(mcp_gauss){D, m.v, S.v}, &(mcp_moments){o, o + E, o + E + E * E}, tape,
+                                 work, NULL, &err) == MCP_OK) {
                 double      e[3] = {error_of(o, M), error_of(o + E, So), error_of(o + E + E * E, V)};
                 const char *names[3] = {"M", "Sout", "V"};
                 bad = report(file, index, "gp0", 3, names, e);
@@ -129,13 +130,13 @@ static int check_sines(const char *file, size_t index, const char *what, const j
     else {
         double *oM = o, *oV = o + outs, *oC = oV + outs * outs;
         if (trig) {
-            mcp_trig_forward(n, m.v, S.v, k, index0, oM, oV, oC);
+            mcp_trig_forward(&(mcp_gauss){n, m.v, S.v}, k, index0, &(mcp_moments){oM, oV, oC});
             for (int i = 0; i < outs; i++) oM[i] *= amp[i / 2];
             for (int i = 0; i < outs * outs; i++) oV[i] *= amp[i / outs / 2] * amp[i % outs / 2];
             for (int i = 0; i < n * outs; i++) oC[i] *= amp[i % outs / 2];
         } else {
-            mcp_sine_forward(!strcmp(what, "gSat") ? &mcp_sine_squash : &mcp_sine_plain, n, m.v, S.v, k,
-                             index0, amp, oM, oV, oC);
+            mcp_sine_forward(!strcmp(what, "gSat") ? &mcp_sine_squash : &mcp_sine_plain,
+                             &(mcp_gauss){n, m.v, S.v}, k, index0, amp, &(mcp_moments){oM, oV, oC});
         }
         double      err[3] = {error_of(oM, M), error_of(oV, V), error_of(oC, C)};
         const char *names[3] = {"M", "V", "C"};
@@ -157,7 +158,8 @@ static int check_loss(const char *file, size_t index, const json_t *c)
     double *o = calloc((size_t)(6 * n * n + 8 * n) + 8, sizeof *o), *om = o + 2, *oS = om + n,
            *work = oS + n * n;
     mcp_error err = {MCP_OK, "an array is missing or has the wrong size"};
-    if (!missing && mcp_loss_saturating(n, m.v, S.v, z.v, W.v, o, o + 1, om, oS, work, &err) == MCP_OK) {
+    if (!missing && mcp_loss_saturating(&(mcp_gauss){n, m.v, S.v}, z.v, W.v, &(mcp_loss){o, o + 1, om, oS},
+                                        work, &err) == MCP_OK) {
         double      e[4] = {error_of(o, M), error_of(o + 1, V), error_of(om, dm), error_of(oS, dS)};
         const char *names[4] = {"M", "V", "dM_dm", "dM_dS"};
         bad = report(file, index, "lossSat", 4, names, e);

@@ -51,7 +51,7 @@ static mcp_status make_bank(mcp_bank **out, int points, mcp_error *err)
         hyper[e * (D + 2) + D] = log(0.3);
         hyper[e * (D + 2) + D + 1] = log(0.01);
     }
-    mcp_status st = mcp_bank_create(out, points, D, E, X, Y, hyper, mcp_isa_level(), err);
+    mcp_status st = mcp_bank_create(out, &(mcp_bank_data){points, D, E, X, Y, hyper}, mcp_isa_level(), err);
     mcp_free(X);
     return st;
 }
@@ -60,10 +60,9 @@ static double cost(work *w, double *gradient)
 {
     double        J = NAN, *g = gradient;
     const double *t = w->theta;
-    if (mcp_horizon_run(w->horizon, t, t + BASIS, t + BASIS + BASIS * F, &J, NULL, g, g ? g + BASIS : NULL,
-                        g ? g + BASIS + BASIS * F : NULL, NULL) != MCP_OK)
-        return NAN;
-    return J;
+    const mcp_network     policy = {F, BASIS, 1, t, t + BASIS, t + BASIS + BASIS * F};
+    const mcp_network_bar bar = {g, g + BASIS, g + BASIS + BASIS * F};
+    return mcp_horizon_run(w->horizon, &policy, &J, NULL, g ? &bar : NULL, NULL) == MCP_OK ? J : NAN;
 }
 
 /* Relative difference between the gradient along a direction and a difference quotient. */

@@ -82,9 +82,8 @@ static mcp_status prepare(check *c, mcp_error *err)
     if ((st = mcp_trial_create(&c->trial, c->task, err)) != MCP_OK) goto done;
     if ((st = mcp_plant_run(plant, NULL, 1, 0, 0, NULL, NULL, c->trial, err)) != MCP_OK) goto done;
     if ((st = mcp_estimate_states(&c->states, c->system, c->trial, err)) != MCP_OK) goto done;
-    if ((st = mcp_fit_create(&c->fit, c->system, 1, &c->trial, &c->states, NULL, 1, 1, c->pool, err)) !=
-        MCP_OK)
-        goto done;
+    mcp_fit_data data = {1, &c->trial, &c->states, NULL, 1, 1};
+    if ((st = mcp_fit_create(&c->fit, c->system, &data, c->pool, err)) != MCP_OK) goto done;
     c->theta = mcp_calloc((size_t)c->params + 1, sizeof *c->theta);
     if (!c->theta) {
         st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the check");
@@ -99,38 +98,43 @@ done:
     return st;
 }
 
+typedef struct {
+    double slope, numeric; /* from the gradient, by differences          */
+    double error, doubt;   /* of the first against the second, of these */
+} slope;
+
 /* Slope of J along one random direction of a group of parameters: from the gradient, and by central
  * differences. The best of a few step sizes counts: kinks in the cost spoil large ones, rounding small ones.
  * How far neighbouring step sizes agree says what the differences are worth: a GP that knows a change almost
  * exactly takes its variance from a difference of large numbers, and J is then rough on a small scale. */
 static mcp_status slope_of(check *c, mcp_rollout *r, const mcp_noise *noise, const mcp_param_group *p,
-                           const double *g, double *moved, double *slope, double *numeric, double *error,
-                           double *doubt, mcp_error *err)
+                           const double *g, double *moved, slope *out, mcp_error *err)
 {
     mcp_rollout_result side[2] = {{.J = 0.0}, {.J = 0.0}};
     double             scale = 0.0, before = NAN;
     mcp_status         st = MCP_OK;
-    *error = *doubt = INFINITY;
+    *out = (slope){.error = INFINITY, .doubt = INFINITY};
     memcpy(moved, c->theta, (size_t)c->params * sizeof *moved);
     for (double h = 1e-4; h > 1e-8 && st == MCP_OK; h /= 10.0) {
         for (int k = 0; k < 2 && st == MCP_OK; k++) {
             mcp_rand random = mcp_rand_make(1, 1, (uint32_t)p->offset, MCP_RNG_OTHER);
-            *slope = scale = 0.0;
+            out->slope = scale = 0.0;
             for (int i = p->offset; i < p->offset + p->count; i++) {
                 double d = mcp_rand_normal(&random);
                 moved[i] = c->theta[i] + (k ? -h : h) * d;
-                *slope += g[i] * d;
+                out->slope += g[i] * d;
                 scale += g[i] * d * g[i] * d;
             }
             st = mcp_rollout_run(r, moved, 0.0, noise, &side[k], err);
         }
         double found = (side[0].J - side[1].J) / (2 * h);
-        double unit = fmax(fmax(fabs(*slope), sqrt(scale)), 1e-6), wrong = fabs(*slope - found) / unit;
-        if (wrong < *error) {
-            *error = wrong;
-            *numeric = found;
+        double unit = fmax(fmax(fabs(out->slope), sqrt(scale)), 1e-6);
+        double wrong = fabs(out->slope - found) / unit;
+        if (wrong < out->error) {
+            out->error = wrong;
+            out->numeric = found;
         }
-        if (fabs(found - before) / unit < *doubt) *doubt = fabs(found - before) / unit;
+        if (fabs(found - before) / unit < out->doubt) out->doubt = fabs(found - before) / unit;
         before = found;
     }
     return st;
@@ -157,16 +161,15 @@ static mcp_status gradient(check *c, double *worst, int *right, mcp_error *err)
     *right = 1;
     for (int i = 0; st == MCP_OK && i < mcp_program_groups(s->controller); i++) {
         const mcp_param_group *p = mcp_program_group(s->controller, i);
-        double                 slope = 0.0, numeric = 0.0, error, doubt;
-        if ((st = slope_of(c, r, &noise, p, g, moved, &slope, &numeric, &error, &doubt, err)) != MCP_OK)
-            break;
-        *worst = fmax(*worst, error);
-        *right &= error < 1e-5 || (error < 1e-2 && error < 3 * doubt);
+        slope                  k;
+        if ((st = slope_of(c, r, &noise, p, g, moved, &k, err)) != MCP_OK) break;
+        *worst = fmax(*worst, k.error);
+        *right &= k.error < 1e-5 || (k.error < 1e-2 && k.error < 3 * k.doubt);
         if (!c->json)
             printf("    %-20s slope %14.8g, by differences %14.8g (good to %.0e), relative error %.1e\n",
-                   p->name, slope, numeric, doubt, error);
-        json_array_append_new(groups, json_pack("{s:s, s:f, s:f, s:f}", "group", p->name, "slope", slope,
-                                                "differences", numeric, "error", error));
+                   p->name, k.slope, k.numeric, k.doubt, k.error);
+        json_array_append_new(groups, json_pack("{s:s, s:f, s:f, s:f}", "group", p->name, "slope", k.slope,
+                                                "differences", k.numeric, "error", k.error));
     }
     json_object_set_new(c->report, "gradient", groups);
     mcp_rollout_free(r);

@@ -81,9 +81,10 @@ static back first_back(double q0, double ts, double drive, double r)
     return b;
 }
 
-void mcp_rts(int n, const double *q, double ts, double drive, double r, double *position, double *velocity,
+void mcp_rts(const mcp_rts_model *m, int n, const double *q, double *position, double *velocity,
              double change[2], double *work)
 {
+    const double ts = m->ts, drive = m->drive, r = m->noise;
     change[0] = change[1] = 0.0;
     if (n < 1) return;
     position[0] = q[0];

@@ -26,7 +26,12 @@ void mcp_savgol(int order, int window, int n, const double *q, double ts, double
  * deviation, by the smoother's own covariance (lag-one covariance included), of the error in position[k+1] -
  * position[k] and velocity[k+1] - velocity[k], root mean square over k. work: mcp_rts_work(n) doubles. */
 size_t mcp_rts_work(int n);
-void mcp_rts(int n, const double *q, double ts, double drive, double r, double *position, double *velocity,
+typedef struct {
+    double ts;    /* s, a sample */
+    double drive; /* standard deviation of the acceleration */
+    double noise; /* of the measurement */
+} mcp_rts_model;
+void mcp_rts(const mcp_rts_model *m, int n, const double *q, double *position, double *velocity,
              double change[2], double *work);
 
 /* A position q whose velocity v is measured too, smoothed along the trapezoid sums of v; measurement

@@ -148,7 +148,7 @@ static mcp_status smooth_channels(estimator *e, const mcp_trial *t, mcp_error *e
                 "%s: the Kalman smoother needs a drive and a noise above 0 for %s; give smoother.noise, or "
                 "the channel its noise or quantum",
                 task->file, c->name);
-        mcp_rts(e->n, e->q, e->s->ts, drive, noise, value, slope, change, e->work);
+        mcp_rts(&(mcp_rts_model){e->s->ts, drive, noise}, e->n, e->q, value, slope, change, e->work);
         e->change_value[i] = change[0];
         e->change_slope[i] = change[1];
     }

@@ -205,14 +205,18 @@ static mcp_status fit_again(mcp_fit *f, work w, mcp_trial *const *trial, mcp_poo
     return st;
 }
 
-mcp_status mcp_fit_create(mcp_fit **out, const mcp_system *s, int trials, mcp_trial *const *trial,
-                          mcp_states *const *states, double *const *hyper, uint64_t seed, uint32_t number,
-                          mcp_pool *pool, mcp_error *err)
+mcp_status mcp_fit_create(mcp_fit **out, const mcp_system *s, const mcp_fit_data *d, mcp_pool *pool,
+                          mcp_error *err)
 {
     mcp_status st;
     size_t     n = (size_t)s->ngp + 1;
     mcp_fit   *f = mcp_calloc(1, sizeof *f);
-    work w = {.fit = f, .hyper = hyper, .seed = seed, .number = number, .trials = trials, .states = states};
+    work       w = {.fit = f,
+                    .hyper = d->hyper,
+                    .seed = d->seed,
+                    .number = d->number,
+                    .trials = d->trials,
+                    .states = d->states};
     int        twice = mcp_refinable(s);
     *out = NULL;
     if (!f) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the model");
@@ -223,15 +227,15 @@ mcp_status mcp_fit_create(mcp_fit **out, const mcp_system *s, int trials, mcp_tr
     f->noise_floor = mcp_calloc(n, sizeof *f->noise_floor);
     if (!f->gp || !f->first || !f->info || !f->noise_floor)
         st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d GPs", s->ngp);
-    else st = gather_visited(f, trials, states, err);
+    else st = gather_visited(f, d->trials, d->states, err);
     if (st == MCP_OK) {
-        for (int g = 0; g < s->ngp; g++) f->noise_floor[g] = noise_floor(s, g, trials, states);
-        if (hyper && twice) w.hyper = hyper + s->ngp;
-        st = fit_all(f, w, trial, pool, err);
+        for (int g = 0; g < s->ngp; g++) f->noise_floor[g] = noise_floor(s, g, d->trials, d->states);
+        if (d->hyper && twice) w.hyper = d->hyper + s->ngp;
+        st = fit_all(f, w, d->trial, pool, err);
     }
     if (st == MCP_OK && twice) {
-        w.hyper = hyper;
-        st = fit_again(f, w, trial, pool, err);
+        w.hyper = d->hyper;
+        st = fit_again(f, w, d->trial, pool, err);
     }
     if (st == MCP_OK) *out = f;
     else mcp_fit_free(f);

@@ -17,11 +17,19 @@ typedef struct {
     int               visits;
 } mcp_fit;
 
+/* What a model is made from. */
+typedef struct {
+    int                trials;
+    mcp_trial *const  *trial;  /* [trials] */
+    mcp_states *const *states; /* [trials] */
+    double *const     *hyper;
+    uint64_t           seed;
+    uint32_t           number;
+} mcp_fit_data;
 /* hyper == NULL trains; else hyper[i] are the mcp_kernel_params + 1 numbers of GP i, hyper[ngp + i] those of
  * its first model. Pure: same data, seed and number, same hyper-parameters, for any number of threads. */
-mcp_status mcp_fit_create(mcp_fit **out, const mcp_system *s, int trials, mcp_trial *const *trial,
-                          mcp_states *const *states, double *const *hyper, uint64_t seed, uint32_t number,
-                          mcp_pool *pool, mcp_error *err);
+mcp_status mcp_fit_create(mcp_fit **out, const mcp_system *s, const mcp_fit_data *d, mcp_pool *pool,
+                          mcp_error *err);
 void       mcp_fit_free(mcp_fit *f);
 /* All hyper-parameters in one piece: those of GP 0, 1, .., then of the first models where there are any (else
  * zeros). split gives each its own again, [2 ngp], each mcp_free, as mcp_fit_create takes them. */

@@ -96,9 +96,8 @@ static mcp_status fit_all(mcp_learner *l, int number, mcp_error *err)
     if (st == MCP_OK && tell(l, MCP_PHASE_MODEL, number, NULL, 0, 0)) st = stopped(err);
     mcp_fit_free(l->fit);
     l->fit = NULL;
-    if (st == MCP_OK)
-        st = mcp_fit_create(&l->fit, r->system, r->items, trial, l->states, NULL, r->seed, (uint32_t)number,
-                            l->pool, err);
+    mcp_fit_data data = {r->items, trial, l->states, NULL, r->seed, (uint32_t)number};
+    if (st == MCP_OK) st = mcp_fit_create(&l->fit, r->system, &data, l->pool, err);
     mcp_free(l->trials);
     l->trials = trial;
     return st;

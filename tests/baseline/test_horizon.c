@@ -84,7 +84,7 @@ static void make(world *w, int angles, int nu, int velocities, mcp_pool *pool)
                                  .S0 = w->S0,
                                  .z = w->z,
                                  .W = w->W};
-    CHECK_OK(mcp_bank_create(&w->bank, N, D, E, X, Y, hyper, mcp_isa_level(), err));
+    CHECK_OK(mcp_bank_create(&w->bank, &(mcp_bank_data){N, D, E, X, Y, hyper}, mcp_isa_level(), err));
     CHECK_OK(mcp_horizon_create(&w->h, &w->p, w->bank, pool, err));
 }
 
@@ -101,8 +101,9 @@ static double value(world *w, const double *theta, double *grad)
     double lambda[MAXF], J = NAN;
     int    f = w->p.features, c = w->p.nu * B, l = c + B * f;
     for (int d = 0; d < f; d++) lambda[d] = exp(theta[l + d]);
-    CHECK_OK(mcp_horizon_run(w->h, theta, theta + c, lambda, &J, NULL, grad, grad ? grad + c : NULL,
-                             grad ? grad + l : NULL, err));
+    const mcp_network     policy = {f, B, w->p.nu, theta, theta + c, lambda};
+    const mcp_network_bar bar = {grad, grad + c, grad + l};
+    CHECK_OK(mcp_horizon_run(w->h, &policy, &J, NULL, grad ? &bar : NULL, err));
     for (int d = 0; grad && d < f; d++) grad[l + d] *= lambda[d];
     return J;
 }
@@ -145,7 +146,8 @@ CASE(an_eased_horizon_is_its_first_steps_with_a_wider_cost)
     for (int d = 0; d < w.p.features; d++) lambda[d] = exp(theta[w.p.nu * B + B * w.p.features + d]);
     for (int i = 0; i < 36; i++) w.W[i] *= 0.25;
     mcp_horizon_ease(w.h, T, 1);
-    CHECK_OK(mcp_horizon_run(w.h, theta, theta + w.p.nu * B, lambda, &J, step, NULL, NULL, NULL, err));
+    const mcp_network policy = {w.p.features, B, w.p.nu, theta, theta + w.p.nu * B, lambda};
+    CHECK_OK(mcp_horizon_run(w.h, &policy, &J, step, NULL, err));
     for (int t = 0; t <= 2; t++) sum += step[t];
     for (int i = 0; i < 36; i++) w.W[i] *= 4;
     mcp_horizon_ease(w.h, 2, 0.25);
@@ -161,9 +163,12 @@ static double value_of_targets(world *w, const double *x, double *grad)
 {
     int    f = w->p.features, nu = w->p.nu;
     double weights[MAXU * B], lambda[MAXF], K[B * B], L[B * B], wb[MAXU * B], lb[MAXF], J = NAN;
-    CHECK_OK(mcp_targets_forward(nu, B, f, x, weights, lambda, K, L));
-    CHECK_OK(mcp_horizon_run(w->h, weights, x + nu * B, lambda, &J, NULL, wb, grad + nu * B, lb, err));
-    mcp_targets_backward(nu, B, f, x, weights, lambda, K, L, wb, lb, grad);
+    const mcp_targets     t = {nu, B, f, weights, lambda, K, L};
+    const mcp_network     policy = {f, B, nu, weights, x + nu * B, lambda};
+    const mcp_network_bar bar = {wb, grad + nu * B, lb};
+    CHECK_OK(mcp_targets_forward(&t, x));
+    CHECK_OK(mcp_horizon_run(w->h, &policy, &J, NULL, &bar, err));
+    mcp_targets_backward(&t, x, wb, lb, grad);
     return J;
 }
 
@@ -194,7 +199,7 @@ CASE(targets_of_weights_give_the_weights_back)
     for (int i = 0; i < 2 * B; i++) w[i] = mcp_rand_normal(&gen);
     for (int i = 0; i < B * 3 + 3; i++) x[2 * B + i] = mcp_rand_normal(&gen);
     mcp_targets_from_weights(2, B, f, w, x, K);
-    CHECK_OK(mcp_targets_forward(2, B, f, x, back, lambda, K, L));
+    CHECK_OK(mcp_targets_forward(&(mcp_targets){2, B, f, back, lambda, K, L}, x));
     for (int i = 0; i < 2 * B; i++) CHECK_CLOSE(back[i], w[i], 1e-9, 1e-9);
 }
 
@@ -225,7 +230,8 @@ CASE(cost_of_the_start_agrees_with_sampling)
     for (int i = 0; i < 36; i++) w.W[i] = (i / 6 < NX && i % 6 < NX) ? w.W[i] : 0;
     mcp_horizon_ease(w.h, T, 1); /* it keeps a copy of W */
     for (int d = 0; d < MAXF; d++) lambda[d] = 1;
-    CHECK_OK(mcp_horizon_run(w.h, theta, theta, lambda, &J, step, NULL, NULL, NULL, err));
+    const mcp_network policy = {w.p.features, w.p.basis, w.p.nu, theta, theta, lambda};
+    CHECK_OK(mcp_horizon_run(w.h, &policy, &J, step, NULL, err));
     for (int i = 0; i < NX; i++)
         for (int j = 0; j <= i; j++) {
             double s = w.S0[i * NX + j];

@@ -88,13 +88,14 @@ static const int angle[2] = {2, 0};
 static void trig_f(const double *m, const double *S, const double *p, double *o)
 {
     (void)p;
-    mcp_trig_forward(4, m, S, 2, angle, o, o + 4, o + 20);
+    mcp_trig_forward(&(mcp_gauss){4, m, S}, 2, angle, &(mcp_moments){o, o + 4, o + 20});
 }
 static void trig_b(const double *m, const double *S, const double *p, const double *bar, double *mb,
                    double *Sb, double *pb)
 {
     (void)p, (void)pb;
-    mcp_trig_backward(4, m, S, 2, angle, bar, bar + 4, bar + 20, mb, Sb);
+    mcp_trig_backward(&(mcp_gauss){4, m, S}, 2, angle, &(mcp_moments_bar){bar, bar + 4, bar + 20},
+                      &(mcp_gauss_bar){mb, Sb});
 }
 CASE(trig_backward_matches_central_difference)
 {
@@ -109,13 +110,14 @@ static const double amp[2] = {10, 0.5};
 static void sat_f(const double *m, const double *S, const double *p, double *o)
 {
     (void)p;
-    mcp_sine_forward(&mcp_sine_squash, 4, m, S, 2, angle, amp, o, o + 2, o + 6);
+    mcp_sine_forward(&mcp_sine_squash, &(mcp_gauss){4, m, S}, 2, angle, amp, &(mcp_moments){o, o + 2, o + 6});
 }
 static void sat_b(const double *m, const double *S, const double *p, const double *bar, double *mb,
                   double *Sb, double *pb)
 {
     (void)p, (void)pb;
-    mcp_sine_backward(&mcp_sine_squash, 4, m, S, 2, angle, amp, bar, bar + 2, bar + 6, mb, Sb);
+    mcp_sine_backward(&mcp_sine_squash, &(mcp_gauss){4, m, S}, 2, angle, amp,
+                      &(mcp_moments_bar){bar, bar + 2, bar + 6}, &(mcp_gauss_bar){mb, Sb});
 }
 CASE(squash_backward_matches_central_difference)
 {
@@ -132,14 +134,14 @@ static void   loss_f(const double *m, const double *S, const double *p, double *
 {
     double work[64];
     (void)p;
-    CHECK_OK(mcp_loss_saturating(3, m, S, z, W, o, NULL, NULL, NULL, work, err));
+    CHECK_OK(mcp_loss_saturating(&(mcp_gauss){3, m, S}, z, W, &(mcp_loss){.mean = o}, work, err));
 }
 static void loss_b(const double *m, const double *S, const double *p, const double *bar, double *mb,
                    double *Sb, double *pb)
 {
     double work[64], mean;
     (void)p, (void)pb;
-    CHECK_OK(mcp_loss_saturating(3, m, S, z, W, &mean, NULL, mb, Sb, work, err));
+    CHECK_OK(mcp_loss_saturating(&(mcp_gauss){3, m, S}, z, W, &(mcp_loss){&mean, NULL, mb, Sb}, work, err));
     for (int i = 0; i < 3; i++) mb[i] *= bar[0];
     for (int i = 0; i < 9; i++) Sb[i] *= bar[0];
 }
@@ -163,18 +165,21 @@ static void net_f(const double *m, const double *S, const double *p, double *o)
     double work[256], lambda[NN];
     CHECK(mcp_network_work(NN, NB) <= 256);
     net_lambda(p, lambda);
-    CHECK_OK(mcp_network_forward(NN, NB, NO, p, p + NO * NB, lambda, m, S, o, o + NO, o + NO + NO * NO, work,
-                                 err));
+    const mcp_network net = {NN, NB, NO, p, p + NO * NB, lambda};
+    CHECK_OK(mcp_network_forward(&net, &(mcp_gauss){NN, m, S},
+                                 &(mcp_moments){o, o + NO, o + NO + NO * NO}, work, err));
 }
 static void net_b(const double *m, const double *S, const double *p, const double *bar, double *mb,
                   double *Sb, double *pb)
 {
     double work[256], lambda[NN], lb[NN] = {0}, o[64];
     net_lambda(p, lambda);
-    CHECK_OK(mcp_network_forward(NN, NB, NO, p, p + NO * NB, lambda, m, S, o, o + NO, o + NO + NO * NO, work,
-                                 err));
-    mcp_network_backward(NN, NB, NO, p, p + NO * NB, lambda, m, o, bar, bar + NO, bar + NO + NO * NO, work,
-                         mb, Sb, pb, pb + NO * NB, lb);
+    const mcp_network net = {NN, NB, NO, p, p + NO * NB, lambda};
+    CHECK_OK(mcp_network_forward(&net, &(mcp_gauss){NN, m, S},
+                                 &(mcp_moments){o, o + NO, o + NO + NO * NO}, work, err));
+    mcp_network_backward(&net, &(mcp_gauss){NN, m, S}, o,
+                         &(mcp_moments_bar){bar, bar + NO, bar + NO + NO * NO}, work,
+                         &(mcp_gauss_bar){mb, Sb}, &(mcp_network_bar){pb, pb + NO * NB, lb});
     for (int d = 0; d < NN; d++) pb[NO * NB + NB * NN + d] += lb[d] * lambda[d];
 }
 CASE(network_backward_matches_central_difference)
@@ -241,7 +246,8 @@ static double   *bank_tape, *bank_scratch;
 static void      bank_f(const double *m, const double *S, const double *p, double *o)
 {
     (void)p;
-    CHECK_OK(mcp_bank_forward(bank, m, S, o, o + GE, o + GE + GE * GE, bank_tape, bank_scratch, NULL, err));
+    CHECK_OK(mcp_bank_forward(bank, &(mcp_gauss){GD, m, S}, &(mcp_moments){o, o + GE, o + GE + GE * GE},
+                              bank_tape, bank_scratch, NULL, err));
 }
 static void bank_b(const double *m, const double *S, const double *p, const double *bar, double *mb,
                    double *Sb, double *pb)
@@ -264,7 +270,7 @@ static void make_bank(mcp_isa level)
         hyper[e * (GD + 2) + GD] = 0.1 * e;
         hyper[e * (GD + 2) + GD + 1] = log(0.1);
     }
-    CHECK_OK(mcp_bank_create(&bank, GN, GD, GE, X, Y, hyper, level, err));
+    CHECK_OK(mcp_bank_create(&bank, &(mcp_bank_data){GN, GD, GE, X, Y, hyper}, level, err));
     bank_tape = mcp_calloc(mcp_bank_tape(bank), sizeof(double));
     bank_scratch = mcp_calloc(mcp_bank_work(bank), sizeof(double));
 }
@@ -346,7 +352,8 @@ CASE(gp_moments_are_the_same_on_several_threads)
     spd(GD, S, 0.2);
     bank_f(m, S, NULL, a);
     REQUIRE_OK(mcp_pool_create(&pool, 3, err));
-    CHECK_OK(mcp_bank_forward(bank, m, S, b, b + GE, b + GE + GE * GE, bank_tape, bank_scratch, pool, err));
+    CHECK_OK(mcp_bank_forward(bank, &(mcp_gauss){GD, m, S}, &(mcp_moments){b, b + GE, b + GE + GE * GE},
+                              bank_tape, bank_scratch, pool, err));
     CHECK(!memcmp(a, b, sizeof(double) * (GE + GE * GE + GD * GE)));
     mcp_pool_free(pool);
     drop_bank();
@@ -372,8 +379,8 @@ CASE(an_input_that_is_not_finite_is_an_error)
     mcp_error e = {MCP_OK, ""};
     for (int i = 0; i < GD * GD; i++) S[i] = NAN;
     make_bank(mcp_isa_level());
-    CHECK(mcp_bank_forward(bank, m, S, o, o + GE, o + GE + GE * GE, bank_tape, bank_scratch, NULL, &e) ==
-          MCP_ERR_NUMERIC);
+    CHECK(mcp_bank_forward(bank, &(mcp_gauss){GD, m, S}, &(mcp_moments){o, o + GE, o + GE + GE * GE},
+                           bank_tape, bank_scratch, NULL, &e) == MCP_ERR_NUMERIC);
     CHECK_HAS(e.text, "not finite");
     drop_bank();
 }

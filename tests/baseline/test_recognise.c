@@ -126,7 +126,7 @@ CASE(cost_of_a_double_pendulums_tip_is_recognised)
     static const int angle[2] = {0, 1};
     double           z[7], W[49];
     int              has = 0;
-    CHECK_OK(mcp_cost_form(3, 2, angle, two_angles, NULL, z, W, &has, err));
+    CHECK_OK(mcp_cost_form(&(mcp_cost_question){3, 2, angle, two_angles, NULL}, z, W, &has, err));
     CHECK(has == 1);
     for (int t = 0; t < 20; t++) {
         double x[3] = {0.1 * t, sin(t), 0.2 * t - 2},
@@ -135,7 +135,7 @@ CASE(cost_of_a_double_pendulums_tip_is_recognised)
             for (int j = 0; j < 7; j++) q += (a[i] - z[i]) * W[i * 7 + j] * (a[j] - z[j]);
         CHECK_CLOSE(1 - exp(-0.5 * q), two_angles(NULL, x), 0, 1e-3);
     }
-    CHECK_OK(mcp_cost_form(3, 0, NULL, shallow, NULL, z, W, &has, err));
+    CHECK_OK(mcp_cost_form(&(mcp_cost_question){3, 0, NULL, shallow, NULL}, z, W, &has, err));
     CHECK(has == 0);
 }
 

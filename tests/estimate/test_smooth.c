@@ -95,7 +95,7 @@ CASE(rts_equals_the_dense_posterior)
     REQUIRE(c);
     double q[N], y[N], v[N], change[2], work[8 * N];
     column(c, "q", q);
-    mcp_rts(c->rows, q, 1.0 / 30, 15.0, 3e-3, y, v, change, work);
+    mcp_rts(&(mcp_rts_model){1.0 / 30, 15.0, 3e-3}, c->rows, q, y, v, change, work);
     for (int k = 0; k < c->rows; k++) {
         CHECK_CLOSE(y[k], cell(c, k, "rts"), 0, 1e-11);
         CHECK_CLOSE(v[k], cell(c, k, "rtsd"), 0, 1e-9);
@@ -112,7 +112,7 @@ static double derivative_error(int which, double ts)
     for (int k = 0; k < N; k++) q[k] = sin(3.0 * k * ts);
     if (which == 0) mcp_central_difference(N, q, ts, v);
     if (which == 1) mcp_savgol(4, 9, N, q, ts, y, v);
-    if (which == 2) mcp_rts(N, q, ts, 5.0, 1e-3 * ts * ts, y, v, change, work);
+    if (which == 2) mcp_rts(&(mcp_rts_model){ts, 5.0, 1e-3 * ts * ts}, N, q, y, v, change, work);
     for (int k = N / 4; k < 3 * N / 4; k++) worst = fmax(worst, fabs(v[k] - 3.0 * cos(3.0 * k * ts)));
     return worst;
 }
@@ -159,7 +159,7 @@ static double change_noise(int which, double ts)
             mcp_central_difference(N, y, ts, v);
         }
         if (which == 2) mcp_savgol(2, 7, N, q, ts, y, v);
-        if (which == 3) mcp_rts(N, q, ts, 20.0, 1.0, y, v, change, work);
+        if (which == 3) mcp_rts(&(mcp_rts_model){ts, 20.0, 1.0}, N, q, y, v, change, work);
         for (int k = 50; k < N - 50; k++, count++) sum += (v[k + 1] - v[k]) * (v[k + 1] - v[k]);
     }
     return sqrt(sum / count);
@@ -193,7 +193,7 @@ CASE(rts_knows_its_own_error)
             p += ts * w + 0.5 * ts * ts * a;
             w += ts * a;
         }
-        mcp_rts(90, q, ts, drive, noise, y, v, change, work);
+        mcp_rts(&(mcp_rts_model){ts, drive, noise}, 90, q, y, v, change, work);
         promised = change[1];
         for (int k = 0; k + 1 < 90; k++, count++) {
             double e = (v[k + 1] - v[k]) - (truth[k + 1] - truth[k]);

@@ -89,9 +89,16 @@ static void mean_task(const job *t, int a)
 }
 
 /* A_i = log s^2 - zeta^T u/2 + u^T T u/2 with u = il zeta; also T u as rows of g, when wanted. */
-static void fill_side(const mcp_bank_output *o, int D, const double *m, const double *il, double log_s2,
-                      const double *T, double *u, double *A, double *g)
+typedef struct {
+    double *u, *A, *g; /* [D][ld], [ld], [n][D] or NULL */
+} side;
+
+static void fill_side(const mcp_bank_output *o, const mcp_gauss *x, const double *il, double log_s2,
+                      const double *T, const side *to)
 {
+    const int     D = x->n;
+    const double *m = x->m;
+    double       *u = to->u, *A = to->A, *g = to->g;
     int ld = o->ld;
     memset(A, 0, (size_t)ld * sizeof *A);
     for (int d = 0; d < D; d++)
@@ -130,14 +137,15 @@ static void pair_task(const job *t, int k, int a, int b2)
         for (int e = 0; e < D; e++) R[d * D + e] = t->S[d * D + e] * (ia[e] + ib[e]) + (d == e);
     t->failed[k] = mcp_small_inverse(D, R, &logdet, tmp, NULL) != MCP_OK;
     memset(tmp, 0, (size_t)(D * D) * sizeof *tmp);
-    mcp_small_add(D, D, D, 1, R, D, t->S, D, tmp, D);
+    mcp_small_add(D, D, D, 1, R, t->S, tmp);
     for (int d = 0; d < D; d++)
         for (int e = 0; e < D; e++) T[d * D + e] = 0.5 * (tmp[d * D + e] + tmp[e * D + d]);
 
     /* the sweep */
     memset(v, 0, (size_t)(D * lb) * sizeof *v);
-    fill_side(oa, D, t->m, ia, b->log_s2[a] - 0.5 * logdet, T, u, A, g);
-    fill_side(ob, D, t->m, ib, b->log_s2[b2], T, v, B, NULL);
+    const mcp_gauss x = {D, t->m, t->S};
+    fill_side(oa, &x, ia, b->log_s2[a] - 0.5 * logdet, T, &(side){u, A, g});
+    fill_side(ob, &x, ib, b->log_s2[b2], T, &(side){v, B, NULL});
     memset(c, 0, (size_t)lb * sizeof *c);
     mcp_bank_rows_args args = {
         .n = oa->n, .ld = lb, .D = D, .A = A, .B = B, .g = g, .w = v, .r = r, .c = c, .Y = Y, .P = P};
@@ -174,10 +182,10 @@ static void pair_task(const job *t, int k, int a, int b2)
         }
     t->V[a * b->E + b2] = total; /* finished in forward */
     memset(dm, 0, pair_tape(b) * sizeof *dm);
-    mcp_small_add_tn(D, D, 1, 1, R, D, z, 1, dm, 1);
+    mcp_small_add_tn(D, D, 1, 1, R, z, dm);
     memset(tmp, 0, (size_t)(D * D) * sizeof *tmp);
-    mcp_small_add(D, D, D, 1, Z, D, R, D, tmp, D);
-    mcp_small_add_tn(D, D, D, 1, R, D, tmp, D, dS, D);
+    mcp_small_add(D, D, D, 1, Z, R, tmp);
+    mcp_small_add_tn(D, D, D, 1, R, tmp, dS);
     for (int d = 0; d < D; d++)
         for (int e = 0; e < D; e++) dS[d * D + e] -= 0.5 * total * (ia[d] + ib[d]) * R[d * D + e];
 }
@@ -200,11 +208,12 @@ static void run_task(void *context, int task, int worker)
     }
 }
 
-mcp_status mcp_bank_forward(const mcp_bank *b, const double *m, const double *S, double *M, double *V,
-                            double *C, double *tape, double *work, mcp_pool *pool, mcp_error *err)
+mcp_status mcp_bank_forward(const mcp_bank *b, const mcp_gauss *x, const mcp_moments *out, double *tape,
+                            double *work, mcp_pool *pool, mcp_error *err)
 {
-    int E = b->E, tasks = pairs(b) + E;
-    job t = {.b = b, .m = m, .S = S, .M = M, .V = V, .C = C, .tape = tape, .work = work};
+    int     E = b->E, tasks = pairs(b) + E;
+    double *M = out->M, *V = out->V;
+    job t = {.b = b, .m = x->m, .S = x->S, .M = M, .V = V, .C = out->C, .tape = tape, .work = work};
     t.failed = work + (size_t)tasks * task_work(b);
     mcp_pool_run(pool, tasks, run_task, &t);
     for (int k = 0; k < tasks; k++)

@@ -98,9 +98,10 @@ static mcp_status fill_output(mcp_bank *b, int e, const double *X, const double 
     return MCP_OK;
 }
 
-mcp_status mcp_bank_create(mcp_bank **out, int n, int D, int E, const double *X, const double *Y,
-                           const double *hyper, mcp_isa level, mcp_error *err)
+mcp_status mcp_bank_create(mcp_bank **out, const mcp_bank_data *data, mcp_isa level, mcp_error *err)
 {
+    const int     n = data->n, D = data->D, E = data->E;
+    const double *X = data->X, *Y = data->Y, *hyper = data->hyper;
     mcp_status st;
     mcp_bank  *b;
     *out = NULL;

@@ -245,15 +245,15 @@ static size_t layout(fit *f, int rows, char *mem)
     return a.used;
 }
 
-mcp_status mcp_cost_form(int nx, int angles, const int *angle, mcp_cost_probe *probe, void *context,
-                         double *z, double *W, int *has_form, mcp_error *err)
+mcp_status mcp_cost_form(const mcp_cost_question *q, double *z, double *W, int *has_form, mcp_error *err)
 {
+    const int nx = q->nx, angles = q->angles;
     fit f = {.nx = nx,
              .na = nx + 2 * angles,
              .angles = angles,
-             .angle = angle,
-             .probe = probe,
-             .context = context,
+             .angle = q->angle,
+             .probe = q->probe,
+             .context = q->context,
              .err = err};
     void      *mem;
     double     t[64] = {0};

@@ -115,11 +115,11 @@ void mcp_horizon_ease(mcp_horizon *h, int steps, double sharpness)
 void mcp_horizon_free(mcp_horizon *h) { mcp_block_free(h); }
 
 /* (x, sin, cos) of x ~ N(m, S). */
-static void augment(int n, const double *m, const double *S, int k, const int *angle, double *ma, double *Sa,
-                    double *C, double *V)
+static void augment(const mcp_gauss *x, int k, const int *angle, double *ma, double *Sa, double *C, double *V)
 {
-    int na = n + 2 * k;
-    mcp_trig_forward(n, m, S, k, angle, ma + n, V, C);
+    const int     n = x->n, na = n + 2 * k;
+    const double *m = x->m, *S = x->S;
+    mcp_trig_forward(x, k, angle, &(mcp_moments){ma + n, V, C});
     memcpy(ma, m, (size_t)n * sizeof *m);
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) Sa[i * na + j] = S[i * n + j];
@@ -133,12 +133,12 @@ static void augment(int n, const double *m, const double *S, int k, const int *a
         for (int j = 0; j < 2 * k; j++) Sa[(n + i) * na + n + j] = V[i * 2 * k + j];
 }
 
-static void augment_back(int n, const double *m, const double *S, int k, const int *angle, const double *C,
-                         const double *ma_bar, const double *Sa_bar, double *m_bar, double *S_bar,
-                         double *scratch)
+static void augment_back(const mcp_gauss *x, int k, const int *angle, const double *C, const double *ma_bar,
+                         const double *Sa_bar, const mcp_gauss_bar *x_bar, double *scratch)
 {
-    int     na = n + 2 * k;
-    double *X = scratch, *Vb = X + n * 2 * k, *Cb = Vb + 4 * k * k;
+    const int n = x->n, na = n + 2 * k;
+    double   *m_bar = x_bar->m, *S_bar = x_bar->S;
+    double   *X = scratch, *Vb = X + n * 2 * k, *Cb = Vb + 4 * k * k;
     for (int i = 0; i < n; i++) {
         m_bar[i] += ma_bar[i];
         for (int j = 0; j < n; j++) S_bar[i * n + j] += Sa_bar[i * na + j];
@@ -146,10 +146,10 @@ static void augment_back(int n, const double *m, const double *S, int k, const i
     }
     for (int i = 0; i < 2 * k; i++)
         for (int j = 0; j < 2 * k; j++) Vb[i * 2 * k + j] = Sa_bar[(n + i) * na + n + j];
-    mcp_small_add_nt(n, 2 * k, n, 1, X, 2 * k, C, 2 * k, S_bar, n);
+    mcp_small_add_nt(n, 2 * k, n, 1, X, C, S_bar);
     memset(Cb, 0, (size_t)(n * 2 * k) * sizeof *Cb);
-    mcp_small_add_tn(n, n, 2 * k, 1, S, n, X, 2 * k, Cb, 2 * k);
-    mcp_trig_backward(n, m, S, k, angle, ma_bar + n, Vb, Cb, m_bar, S_bar);
+    mcp_small_add_tn(n, n, 2 * k, 1, x->S, X, Cb);
+    mcp_trig_backward(x, k, angle, &(mcp_moments_bar){ma_bar + n, Vb, Cb}, x_bar);
 }
 
 /* Scaled entries of a Gaussian vector of size n. */
@@ -174,28 +174,28 @@ static void pick_back(int n, int k, const int *at, const double *scale, const do
 static mcp_status cost_at(mcp_horizon *h, slice *s, double *cost, mcp_error *err)
 {
     const mcp_horizon_problem *p = &h->p;
-    augment(p->nx, s->m, s->S, p->angles, p->angle, s->ma, s->Sa, s->Ct, h->scratch);
-    return mcp_loss_saturating(h->na, s->ma, s->Sa, p->z, h->W, cost, NULL, s->dcost_m, s->dcost_S,
-                               h->scratch, err);
+    augment(&(mcp_gauss){p->nx, s->m, s->S}, p->angles, p->angle, s->ma, s->Sa, s->Ct, h->scratch);
+    return mcp_loss_saturating(&(mcp_gauss){h->na, s->ma, s->Sa}, p->z, h->W,
+                               &(mcp_loss){cost, NULL, s->dcost_m, s->dcost_S}, h->scratch, err);
 }
 
-static mcp_status act(mcp_horizon *h, slice *s, const double *w, const double *c, const double *lambda,
-                      mcp_error *err)
+static mcp_status act(mcp_horizon *h, slice *s, const mcp_network *policy, mcp_error *err)
 {
     const mcp_horizon_problem *p = &h->p;
     int                        nx = p->nx, nu = p->nu, na = h->na, nj = h->nj, f = p->features;
     mcp_status                 st;
     memcpy(h->noisy, s->S, (size_t)(nx * nx) * sizeof *s->S);
     for (int i = 0; i < nx; i++) h->noisy[i * nx + i] += p->noise[i];
-    augment(nx, s->m, h->noisy, p->angles, p->angle, s->man, s->San, s->Ctn, h->scratch);
+    augment(&(mcp_gauss){nx, s->m, h->noisy}, p->angles, p->angle, s->man, s->San, s->Ctn, h->scratch);
     pick(na, s->man, s->San, f, p->feature, p->feature_scale, s->pm, s->pS);
-    if ((st = mcp_network_forward(f, p->basis, nu, w, c, lambda, s->pm, s->pS, s->ms, s->Ss, s->Cs,
+    if ((st = mcp_network_forward(policy, &(mcp_gauss){f, s->pm, s->pS}, &(mcp_moments){s->ms, s->Ss, s->Cs},
                                   s->network, err)) != MCP_OK)
         return st;
     for (int i = 0; i < nu; i++) s->Ss[i * nu + i] += jitter;
-    mcp_sine_forward(&mcp_sine_squash, nu, s->ms, s->Ss, nu, h->outs, p->limit, s->Mu, s->Su, s->Cu);
+    mcp_sine_forward(&mcp_sine_squash, &(mcp_gauss){nu, s->ms, s->Ss}, nu, h->outs, p->limit,
+                     &(mcp_moments){s->Mu, s->Su, s->Cu});
     memset(s->F, 0, (size_t)(f * nu) * sizeof *s->F);
-    mcp_small_add(f, nu, nu, 1, s->Cs, nu, s->Cu, nu, s->F, nu);
+    mcp_small_add(f, nu, nu, 1, s->Cs, s->Cu, s->F);
     memcpy(s->mj, s->ma, (size_t)na * sizeof *s->mj);
     memcpy(s->mj + na, s->Mu, (size_t)nu * sizeof *s->mj);
     for (int i = 0; i < na; i++) {
@@ -219,8 +219,8 @@ static mcp_status move(mcp_horizon *h, slice *s, slice *next, mcp_error *err)
     double                    *AS = h->scratch, *BV = AS + nx * nx, *AK = BV + nx * E;
     mcp_status                 st;
     pick(nj, s->mj, s->Sj, D, p->input, p->input_scale, s->gm, s->gS);
-    if ((st = mcp_bank_forward(h->bank, s->gm, s->gS, s->M, s->V, s->C, s->bank, h->work, h->pool, err)) !=
-        MCP_OK)
+    if ((st = mcp_bank_forward(h->bank, &(mcp_gauss){D, s->gm, s->gS}, &(mcp_moments){s->M, s->V, s->C},
+                               s->bank, h->work, h->pool, err)) != MCP_OK)
         return st;
     for (int i = 0; i < nx; i++)
         for (int e = 0; e < E; e++) {
@@ -230,17 +230,17 @@ static mcp_status move(mcp_horizon *h, slice *s, slice *next, mcp_error *err)
             s->K[i * E + e] = v;
         }
     memset(AS, 0, (size_t)(nx * nx + 2 * nx * E) * sizeof *AS);
-    mcp_small_add(nx, nx, nx, 1, p->A, nx, s->S, nx, AS, nx);
-    mcp_small_add(nx, E, E, 1, p->B, E, s->V, E, BV, E);
-    mcp_small_add(nx, nx, E, 1, p->A, nx, s->K, E, AK, E);
+    mcp_small_add(nx, nx, nx, 1, p->A, s->S, AS);
+    mcp_small_add(nx, E, E, 1, p->B, s->V, BV);
+    mcp_small_add(nx, nx, E, 1, p->A, s->K, AK);
     memset(next->m, 0, (size_t)nx * sizeof *next->m);
-    mcp_small_add(nx, nx, 1, 1, p->A, nx, s->m, 1, next->m, 1);
-    mcp_small_add(nx, E, 1, 1, p->B, E, s->M, 1, next->m, 1);
+    mcp_small_add(nx, nx, 1, 1, p->A, s->m, next->m);
+    mcp_small_add(nx, E, 1, 1, p->B, s->M, next->m);
     memset(next->S, 0, (size_t)(nx * nx) * sizeof *next->S);
-    mcp_small_add_nt(nx, nx, nx, 1, AS, nx, p->A, nx, next->S, nx);
-    mcp_small_add_nt(nx, E, nx, 1, BV, E, p->B, E, next->S, nx);
-    mcp_small_add_nt(nx, E, nx, 1, AK, E, p->B, E, next->S, nx);
-    mcp_small_add_nt(nx, E, nx, 1, p->B, E, AK, E, next->S, nx);
+    mcp_small_add_nt(nx, nx, nx, 1, AS, p->A, next->S);
+    mcp_small_add_nt(nx, E, nx, 1, BV, p->B, next->S);
+    mcp_small_add_nt(nx, E, nx, 1, AK, p->B, next->S);
+    mcp_small_add_nt(nx, E, nx, 1, p->B, AK, next->S);
     for (int i = 0; i < nx; i++)
         for (int j = 0; j < i; j++)
             next->S[i * nx + j] = next->S[j * nx + i] = 0.5 * (next->S[i * nx + j] + next->S[j * nx + i]);
@@ -257,16 +257,16 @@ static void move_back(mcp_horizon *h, slice *s)
     for (int i = 0; i < nx; i++)
         for (int j = 0; j < nx; j++) Y[i * nx + j] = 0.5 * (h->Sb[i * nx + j] + h->Sb[j * nx + i]);
     memset(YB, 0, (size_t)(nx * E + nx * nx + D + D * D) * sizeof *YB);
-    mcp_small_add(nx, nx, E, 1, Y, nx, p->B, E, YB, E);
-    mcp_small_add(nx, nx, nx, 1, Y, nx, p->A, nx, YA, nx);
+    mcp_small_add(nx, nx, E, 1, Y, p->B, YB);
+    mcp_small_add(nx, nx, nx, 1, Y, p->A, YA);
     memset(b->M, 0, (size_t)E * sizeof *b->M);
     memset(b->V, 0, (size_t)(E * E) * sizeof *b->V);
     memset(b->K, 0, (size_t)(nx * E) * sizeof *b->K);
-    mcp_small_add_tn(E, nx, 1, 1, p->B, E, h->mb, 1, b->M, 1);
-    mcp_small_add_tn(E, nx, E, 1, p->B, E, YB, E, b->V, E);
-    mcp_small_add_tn(nx, nx, E, 2, p->A, nx, YB, E, b->K, E);
-    mcp_small_add_tn(nx, nx, 1, 1, p->A, nx, h->mb, 1, b->m, 1);
-    mcp_small_add_tn(nx, nx, nx, 1, p->A, nx, YA, nx, b->S, nx);
+    mcp_small_add_tn(E, nx, 1, 1, p->B, h->mb, b->M);
+    mcp_small_add_tn(E, nx, E, 1, p->B, YB, b->V);
+    mcp_small_add_tn(nx, nx, E, 2, p->A, YB, b->K);
+    mcp_small_add_tn(nx, nx, 1, 1, p->A, h->mb, b->m);
+    mcp_small_add_tn(nx, nx, nx, 1, p->A, YA, b->S);
     for (int d = 0; d < D; d++)
         for (int e = 0; e < E; e++) {
             double v = 0;
@@ -282,8 +282,7 @@ static void move_back(mcp_horizon *h, slice *s)
 
 /* From the adjoint of the joint vector to those of a (ma, Sa), of this state through what the policy saw, and
  * of the policy. */
-static void act_back(mcp_horizon *h, slice *s, const double *w, const double *c, const double *lambda,
-                     double *w_bar, double *c_bar, double *lambda_bar)
+static void act_back(mcp_horizon *h, slice *s, const mcp_network *policy, const mcp_network_bar *policy_bar)
 {
     const mcp_horizon_problem *p = &h->p;
     slice                     *b = &h->bar;
@@ -305,16 +304,18 @@ static void act_back(mcp_horizon *h, slice *s, const double *w, const double *c,
             }
             b->F[l * nu + k] = p->feature_scale[l] * v;
         }
-    mcp_small_add_nt(f, nu, nu, 1, b->F, nu, s->Cu, nu, b->Cs, nu);
-    mcp_small_add_tn(nu, f, nu, 1, s->Cs, nu, b->F, nu, b->Cu, nu);
-    mcp_sine_backward(&mcp_sine_squash, nu, s->ms, s->Ss, nu, h->outs, p->limit, b->mj + na, b->Su, b->Cu,
-                      b->ms, b->Ss);
-    mcp_network_backward(f, p->basis, nu, w, c, lambda, s->pm, s->ms, b->ms, b->Ss, b->Cs, s->network, b->pm,
-                         b->pS, w_bar, c_bar, lambda_bar);
+    mcp_small_add_nt(f, nu, nu, 1, b->F, s->Cu, b->Cs);
+    mcp_small_add_tn(nu, f, nu, 1, s->Cs, b->F, b->Cu);
+    mcp_sine_backward(&mcp_sine_squash, &(mcp_gauss){nu, s->ms, s->Ss}, nu, h->outs, p->limit,
+                      &(mcp_moments_bar){b->mj + na, b->Su, b->Cu}, &(mcp_gauss_bar){b->ms, b->Ss});
+    mcp_network_backward(policy, &(mcp_gauss){f, s->pm, s->pS}, s->ms,
+                         &(mcp_moments_bar){b->ms, b->Ss, b->Cs}, s->network,
+                         &(mcp_gauss_bar){b->pm, b->pS}, policy_bar);
     pick_back(na, f, p->feature, p->feature_scale, b->pm, b->pS, b->man, b->San);
     memcpy(h->noisy, s->S, (size_t)(nx * nx) * sizeof *s->S);
     for (int i = 0; i < nx; i++) h->noisy[i * nx + i] += p->noise[i];
-    augment_back(nx, s->m, h->noisy, p->angles, p->angle, s->Ctn, b->man, b->San, b->m, b->S, h->scratch);
+    augment_back(&(mcp_gauss){nx, s->m, h->noisy}, p->angles, p->angle, s->Ctn, b->man, b->San,
+                 &(mcp_gauss_bar){b->m, b->S}, h->scratch);
 }
 
 /* Rounding can cost a covariance its definiteness; its "expected cost" may then be anything, and a search
@@ -334,8 +335,7 @@ static int is_covariance(int n, const double *S, double *copy)
     return 1;
 }
 
-static mcp_status go(mcp_horizon *h, const double *w, const double *c, const double *lambda, double *J,
-                     double *step, mcp_error *err)
+static mcp_status go(mcp_horizon *h, const mcp_network *policy, double *J, double *step, mcp_error *err)
 {
     const mcp_horizon_problem *p = &h->p;
     mcp_status                 st;
@@ -351,7 +351,7 @@ static mcp_status go(mcp_horizon *h, const double *w, const double *c, const dou
         *J += cost;
         if (step) step[t] = cost;
         if (t == h->steps) break;
-        if ((st = act(h, s, w, c, lambda, err)) != MCP_OK) return st;
+        if ((st = act(h, s, policy, err)) != MCP_OK) return st;
         if ((st = move(h, s, &h->tape[t + 1], err)) != MCP_OK) return st;
         if (!is_covariance(p->nx, h->tape[t + 1].S, h->scratch))
             return mcp_fail(err, MCP_ERR_NUMERIC,
@@ -360,17 +360,17 @@ static mcp_status go(mcp_horizon *h, const double *w, const double *c, const dou
     return MCP_OK;
 }
 
-mcp_status mcp_horizon_run(mcp_horizon *h, const double *w, const double *c, const double *lambda, double *J,
-                           double *step, double *w_bar, double *c_bar, double *lambda_bar, mcp_error *err)
+mcp_status mcp_horizon_run(mcp_horizon *h, const mcp_network *policy, double *J, double *step,
+                           const mcp_network_bar *policy_bar, mcp_error *err)
 {
     const mcp_horizon_problem *p = &h->p;
     slice                     *b = &h->bar;
     int                        nx = p->nx;
-    mcp_status                 st = go(h, w, c, lambda, J, step, err);
-    if (st != MCP_OK || !w_bar) return st;
-    memset(w_bar, 0, (size_t)(p->nu * p->basis) * sizeof *w_bar);
-    memset(c_bar, 0, (size_t)(p->basis * p->features) * sizeof *c_bar);
-    memset(lambda_bar, 0, (size_t)p->features * sizeof *lambda_bar);
+    mcp_status                 st = go(h, policy, J, step, err);
+    if (st != MCP_OK || !policy_bar) return st;
+    memset(policy_bar->w, 0, (size_t)(p->nu * p->basis) * sizeof *policy_bar->w);
+    memset(policy_bar->c, 0, (size_t)(p->basis * p->features) * sizeof *policy_bar->c);
+    memset(policy_bar->lambda, 0, (size_t)p->features * sizeof *policy_bar->lambda);
     memset(h->mb, 0, (size_t)nx * sizeof *h->mb);
     memset(h->Sb, 0, (size_t)(nx * nx) * sizeof *h->Sb);
     for (int t = h->steps; t >= 0; t--) {
@@ -380,9 +380,10 @@ mcp_status mcp_horizon_run(mcp_horizon *h, const double *w, const double *c, con
         memcpy(b->Sa, s->dcost_S, (size_t)(h->na * h->na) * sizeof *b->Sa);
         if (t < h->steps) {
             move_back(h, s);
-            act_back(h, s, w, c, lambda, w_bar, c_bar, lambda_bar);
+            act_back(h, s, policy, policy_bar);
         }
-        augment_back(nx, s->m, s->S, p->angles, p->angle, s->Ct, b->ma, b->Sa, b->m, b->S, h->scratch);
+        augment_back(&(mcp_gauss){nx, s->m, s->S}, p->angles, p->angle, s->Ct, b->ma, b->Sa,
+                     &(mcp_gauss_bar){b->m, b->S}, h->scratch);
         memcpy(h->mb, b->m, (size_t)nx * sizeof *h->mb);
         memcpy(h->Sb, b->S, (size_t)(nx * nx) * sizeof *h->Sb);
     }

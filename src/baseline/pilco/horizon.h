@@ -35,9 +35,9 @@ void       mcp_horizon_free(mcp_horizon *h);
 /* An easier problem on the way to the real one: only the first steps of the horizon, and W times sharpness (<
  * 1: a wider cost). (T, 1) is the problem itself. */
 void       mcp_horizon_ease(mcp_horizon *h, int steps, double sharpness);
-/* w [nu][basis], c [basis][features], lambda [features]. Gradients (may all be NULL) are set, not added.
- * step: [T+1] expected cost of each time, or NULL. */
-mcp_status mcp_horizon_run(mcp_horizon *h, const double *w, const double *c, const double *lambda, double *J,
-                           double *step, double *w_bar, double *c_bar, double *lambda_bar, mcp_error *err);
+/* policy: n = features, b = basis, o = nu. Its gradient (NULL: not wanted) is set, not added. step: [T+1]
+ * expected cost of each time, or NULL. */
+mcp_status mcp_horizon_run(mcp_horizon *h, const mcp_network *policy, double *J, double *step,
+                           const mcp_network_bar *policy_bar, mcp_error *err);
 
 #endif

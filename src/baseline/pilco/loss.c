@@ -9,18 +9,27 @@
 #include "baseline/pilco/moments.h"
 #include "baseline/pilco/small.h"
 
+typedef struct {
+    int           n;
+    const double *S, *W;
+    double       *d;                  /* [n] m - z */
+    double       *A, *Ad, *R, *work; /* [n][n], [n], scratch */
+} quadratic;
+
 /* |I + g S W|^-1/2 exp(-g (m-z)^T A (m-z)/2), A = W (I + g S W)^-1. */
-static mcp_status term(int n, double g, const double *d, const double *S, const double *W, double *A,
-                       double *Ad, double *value, double *R, double *work, mcp_error *err)
+static mcp_status term(const quadratic *k, double g, double *value, mcp_error *err)
 {
-    double     logdet, q = 0;
+    const int     n = k->n;
+    const double *d = k->d;
+    double       *A = k->A, *Ad = k->Ad, *R = k->R;
+    double        logdet, q = 0;
     mcp_status st;
     memset(R, 0, (size_t)n * (size_t)n * sizeof *R);
     for (int i = 0; i < n; i++) R[i * n + i] = 1;
-    mcp_small_add(n, n, n, g, S, n, W, n, R, n);
-    if ((st = mcp_small_inverse(n, R, &logdet, work, err)) != MCP_OK) return st;
+    mcp_small_add(n, n, n, g, k->S, k->W, R);
+    if ((st = mcp_small_inverse(n, R, &logdet, k->work, err)) != MCP_OK) return st;
     memset(A, 0, (size_t)n * (size_t)n * sizeof *A);
-    mcp_small_add(n, n, n, 1, W, n, R, n, A, n);
+    mcp_small_add(n, n, n, 1, k->W, R, A);
     for (int i = 0; i < n; i++) {
         Ad[i] = 0;
         for (int j = 0; j < n; j++) Ad[i] += 0.5 * (A[i * n + j] + A[j * n + i]) * d[j];
@@ -30,20 +39,20 @@ static mcp_status term(int n, double g, const double *d, const double *S, const 
     return MCP_OK;
 }
 
-mcp_status mcp_loss_saturating(int n, const double *m, const double *S, const double *z, const double *W,
-                               double *mean, double *variance, double *mean_dm, double *mean_dS, double *work,
-                               mcp_error *err)
+mcp_status mcp_loss_saturating(const mcp_gauss *x, const double *z, const double *W, const mcp_loss *out,
+                               double *work, mcp_error *err)
 {
+    const int  n = x->n;
     size_t     nn = (size_t)n * (size_t)n;
-    double    *A = work, *R = A + nn, *inv = R + nn, *d = inv + nn + n, *Ad = d + n, E, E2;
+    double    *A = work, *R = A + nn, *inv = R + nn, *d = inv + nn + n, *Ad = d + n, E, E2 = 0;
+    double    *mean_dm = out->mean_dm, *mean_dS = out->mean_dS;
+    quadratic  k = {.n = n, .S = x->S, .W = W, .d = d, .A = A, .Ad = Ad, .R = R, .work = inv};
     mcp_status st;
-    for (int i = 0; i < n; i++) d[i] = m[i] - z[i];
-    if (variance) {
-        if ((st = term(n, 2, d, S, W, A, Ad, &E2, R, inv, err)) != MCP_OK) return st;
-    }
-    if ((st = term(n, 1, d, S, W, A, Ad, &E, R, inv, err)) != MCP_OK) return st;
-    *mean = 1 - E;
-    if (variance) *variance = E2 - E * E;
+    for (int i = 0; i < n; i++) d[i] = x->m[i] - z[i];
+    if (out->variance && (st = term(&k, 2, &E2, err)) != MCP_OK) return st;
+    if ((st = term(&k, 1, &E, err)) != MCP_OK) return st;
+    *out->mean = 1 - E;
+    if (out->variance) *out->variance = E2 - E * E;
     for (int i = 0; mean_dm && i < n; i++) mean_dm[i] = E * Ad[i];
     for (int i = 0; mean_dS && i < n; i++)
         for (int j = 0; j < n; j++)

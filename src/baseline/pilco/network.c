@@ -59,10 +59,12 @@ static double form(int n, const double *A, const double *zeta, double *tau)
     return s;
 }
 
-mcp_status mcp_network_forward(int n, int b, int o, const double *w, const double *c, const double *lambda,
-                               const double *m, const double *S, double *M, double *V, double *C,
+mcp_status mcp_network_forward(const mcp_network *net, const mcp_gauss *x, const mcp_moments *out,
                                double *work, mcp_error *err)
 {
+    const int     n = net->n, b = net->b, o = net->o;
+    const double *w = net->w, *c = net->c, *lambda = net->lambda, *m = x->m, *S = x->S;
+    double       *M = out->M, *V = out->V, *C = out->C;
     parts      p = split(n, b, work);
     double     ld1, ld2;
     mcp_status st;
@@ -100,10 +102,13 @@ mcp_status mcp_network_forward(int n, int b, int o, const double *w, const doubl
 }
 
 /* The part through q and G zeta: M and C. M_bar here already has V's share of it. */
-static void back_first(int n, int b, int o, const double *w, const double *lambda, const double *M_bar,
-                       const double *C_bar, const parts *p, double *m_bar, double *S_bar, double *w_bar,
-                       double *c_bar, double *lambda_bar)
+static void back_first(const mcp_network *net, const double *M_bar, const double *C_bar, const parts *p,
+                       const mcp_gauss_bar *x_bar, const mcp_network_bar *net_bar)
 {
+    const int     n = net->n, b = net->b, o = net->o;
+    const double *w = net->w, *lambda = net->lambda;
+    double       *m_bar = x_bar->m, *S_bar = x_bar->S;
+    double       *w_bar = net_bar->w, *c_bar = net_bar->c, *lambda_bar = net_bar->lambda;
     for (int i = 0; i < b; i++) {
         const double *t = p->t + i * n;
         double        e = 0;
@@ -132,10 +137,13 @@ static void back_first(int n, int b, int o, const double *w, const double *lambd
 }
 
 /* The part through Q. U [o][o] is V_bar + V_bar^T. */
-static void back_second(int n, int b, int o, const double *w, const double *c, const double *lambda,
-                        const double *m, const double *V_bar, const parts *p, double *m_bar, double *S_bar,
-                        double *w_bar, double *c_bar, double *lambda_bar)
+static void back_second(const mcp_network *net, const double *m, const double *V_bar, const parts *p,
+                        const mcp_gauss_bar *x_bar, const mcp_network_bar *net_bar)
 {
+    const int     n = net->n, b = net->b, o = net->o;
+    const double *w = net->w, *c = net->c, *lambda = net->lambda;
+    double       *m_bar = x_bar->m, *S_bar = x_bar->S;
+    double       *w_bar = net_bar->w, *c_bar = net_bar->c, *lambda_bar = net_bar->lambda;
     for (int i = 0; i < b; i++)
         for (int j = 0; j < b; j++) {
             double P = 0;
@@ -161,17 +169,18 @@ static void back_second(int n, int b, int o, const double *w, const double *c, c
         }
 }
 
-void mcp_network_backward(int n, int b, int o, const double *w, const double *c, const double *lambda,
-                          const double *m, const double *M, const double *M_bar, const double *V_bar,
-                          const double *C_bar, double *work, double *m_bar, double *S_bar, double *w_bar,
-                          double *c_bar, double *lambda_bar)
+void mcp_network_backward(const mcp_network *net, const mcp_gauss *x, const double *M,
+                          const mcp_moments_bar *out_bar, double *work, const mcp_gauss_bar *x_bar,
+                          const mcp_network_bar *net_bar)
 {
-    parts   p = split(n, b, work);
-    double *Mb = p.scratch; /* at least n*n + n long; o <= inputs of any policy we build */
+    const int     o = net->o;
+    const double *V_bar = out_bar->V;
+    parts         p = split(net->n, net->b, work);
+    double       *Mb = p.scratch; /* at least n*n + n long; o <= inputs of any policy we build */
     for (int a = 0; a < o; a++) {
-        Mb[a] = M_bar[a];
+        Mb[a] = out_bar->M[a];
         for (int e = 0; e < o; e++) Mb[a] -= (V_bar[a * o + e] + V_bar[e * o + a]) * M[e];
     }
-    back_first(n, b, o, w, lambda, Mb, C_bar, &p, m_bar, S_bar, w_bar, c_bar, lambda_bar);
-    back_second(n, b, o, w, c, lambda, m, V_bar, &p, m_bar, S_bar, w_bar, c_bar, lambda_bar);
+    back_first(net, Mb, out_bar->C, &p, x_bar, net_bar);
+    back_second(net, x->m, V_bar, &p, x_bar, net_bar);
 }

@@ -84,13 +84,12 @@ static double value(void *context, const double *x, double *g)
     const double              *c = x + p->nu * p->basis;
     for (int k = 0; k < p->features; k++)
         if (!(fabs(c[p->basis * p->features + k]) < 20)) return INFINITY;
-    if (mcp_targets_forward(p->nu, p->basis, p->features, x, q->w, q->lambda, q->K, q->L) != MCP_OK)
-        return INFINITY;
-    if (mcp_horizon_run(q->horizon, q->w, c, q->lambda, &J, NULL, q->w_bar, g + p->nu * p->basis,
-                        q->lambda_bar, NULL) != MCP_OK)
-        return INFINITY;
-    mcp_targets_backward(p->nu, p->basis, p->features, x, q->w, q->lambda, q->K, q->L, q->w_bar,
-                         q->lambda_bar, g);
+    const mcp_targets     t = {p->nu, p->basis, p->features, q->w, q->lambda, q->K, q->L};
+    const mcp_network     policy = {p->features, p->basis, p->nu, q->w, c, q->lambda};
+    const mcp_network_bar bar = {q->w_bar, g + p->nu * p->basis, q->lambda_bar};
+    if (mcp_targets_forward(&t, x) != MCP_OK) return INFINITY;
+    if (mcp_horizon_run(q->horizon, &policy, &J, NULL, &bar, NULL) != MCP_OK) return INFINITY;
+    mcp_targets_backward(&t, x, q->w_bar, q->lambda_bar, g);
     return J;
 }
 
@@ -132,7 +131,7 @@ static mcp_status make_bank(search *q, mcp_error *err)
         hyper[e * (D + 2) + D] = h[0];
         hyper[e * (D + 2) + D + 1] = h[1 + D];
     }
-    st = mcp_bank_create(&q->bank, d->n, D, E, d->X, d->Y, hyper, mcp_isa_level(), err);
+    st = mcp_bank_create(&q->bank, &(mcp_bank_data){d->n, D, E, d->X, d->Y, hyper}, mcp_isa_level(), err);
     mcp_free(hyper);
     return st;
 }
@@ -153,7 +152,7 @@ static mcp_status to_theta(search *q, double *theta, mcp_error *err)
     const mcp_pilco_plan      *l = &q->plan;
     const mcp_horizon_problem *p = &l->p;
     int                        b = p->basis, f = p->features;
-    if (mcp_targets_forward(p->nu, b, f, q->x, q->w, q->lambda, q->K, q->L) != MCP_OK)
+    if (mcp_targets_forward(&(mcp_targets){p->nu, b, f, q->w, q->lambda, q->K, q->L}, q->x) != MCP_OK)
         return mcp_fail(
             err, MCP_ERR_NUMERIC,
             "pilco: the policy's basis functions coincide; give its rbf fewer, or start again from an "

@@ -319,7 +319,8 @@ static mcp_status find_cost(prober *q, mcp_pilco_plan *plan, mcp_error *err)
     int        has = 0;
     mcp_status st;
     for (q->metric = 0; q->metric < 2 && !has; q->metric++) {
-        st = mcp_cost_form(q->nx, q->angles, q->angle, probe_cost, q, plan->p.z, plan->p.W, &has, err);
+        st = mcp_cost_form(&(mcp_cost_question){q->nx, q->angles, q->angle, probe_cost, q}, plan->p.z,
+                           plan->p.W, &has, err);
         if (st != MCP_OK) return st;
         plan->metric = q->metric;
     }

@@ -22,7 +22,12 @@ void       mcp_pilco_plan_free(mcp_pilco_plan *p);
 /* Finds z and W with f(x) = 1 - exp(-(a-z)^T W (a-z)/2), a = (x, sin, cos of the angles). probe gives f at x.
  * Returns 1 when f has that form; 0 when not (MCP_OK); work is allocated inside. */
 typedef double mcp_cost_probe(void *context, const double *x);
-mcp_status mcp_cost_form(int nx, int angles, const int *angle, mcp_cost_probe *probe, void *context,
-                         double *z, double *W, int *has_form, mcp_error *err);
+typedef struct {
+    int             nx, angles;
+    const int      *angle; /* [angles] state indices */
+    mcp_cost_probe *probe;
+    void           *context;
+} mcp_cost_question;
+mcp_status mcp_cost_form(const mcp_cost_question *q, double *z, double *W, int *has_form, mcp_error *err);
 
 #endif

@@ -5,34 +5,31 @@
 #include <math.h>
 #include <string.h>
 
-void mcp_small_add(int m, int k, int n, double scale, const double *A, int lda, const double *B, int ldb,
-                   double *C, int ldc)
+void mcp_small_add(int m, int k, int n, double scale, const double *A, const double *B, double *C)
 {
     for (int i = 0; i < m; i++)
         for (int l = 0; l < k; l++) {
-            double a = scale * A[i * lda + l];
-            for (int j = 0; j < n; j++) C[i * ldc + j] += a * B[l * ldb + j];
+            double a = scale * A[i * k + l];
+            for (int j = 0; j < n; j++) C[i * n + j] += a * B[l * n + j];
         }
 }
 
-void mcp_small_add_tn(int m, int k, int n, double scale, const double *A, int lda, const double *B, int ldb,
-                      double *C, int ldc)
+void mcp_small_add_tn(int m, int k, int n, double scale, const double *A, const double *B, double *C)
 {
     for (int l = 0; l < k; l++)
         for (int i = 0; i < m; i++) {
-            double a = scale * A[l * lda + i];
-            for (int j = 0; j < n; j++) C[i * ldc + j] += a * B[l * ldb + j];
+            double a = scale * A[l * m + i];
+            for (int j = 0; j < n; j++) C[i * n + j] += a * B[l * n + j];
         }
 }
 
-void mcp_small_add_nt(int m, int k, int n, double scale, const double *A, int lda, const double *B, int ldb,
-                      double *C, int ldc)
+void mcp_small_add_nt(int m, int k, int n, double scale, const double *A, const double *B, double *C)
 {
     for (int i = 0; i < m; i++)
         for (int j = 0; j < n; j++) {
             double s = 0;
-            for (int l = 0; l < k; l++) s += A[i * lda + l] * B[j * ldb + l];
-            C[i * ldc + j] += scale * s;
+            for (int l = 0; l < k; l++) s += A[i * k + l] * B[j * k + l];
+            C[i * n + j] += scale * s;
         }
 }
 

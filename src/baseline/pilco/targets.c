@@ -21,9 +21,10 @@ static void kernel(int nu, int b, int f, const double *x, double *K)
         }
 }
 
-mcp_status mcp_targets_forward(int nu, int b, int f, const double *x, double *w, double *lambda, double *K,
-                               double *L)
+mcp_status mcp_targets_forward(const mcp_targets *t, const double *x)
 {
+    const int     nu = t->nu, b = t->b, f = t->f;
+    double       *w = t->w, *lambda = t->lambda, *K = t->K, *L = t->L;
     const double *log_l = x + nu * b + b * f;
     mcp_status    st;
     kernel(nu, b, f, x, K);
@@ -36,10 +37,11 @@ mcp_status mcp_targets_forward(int nu, int b, int f, const double *x, double *w,
     return MCP_OK;
 }
 
-void mcp_targets_backward(int nu, int b, int f, const double *x, const double *w, const double *lambda,
-                          const double *K, const double *L, const double *w_bar, const double *lambda_bar,
-                          double *x_bar)
+void mcp_targets_backward(const mcp_targets *t, const double *x, const double *w_bar,
+                          const double *lambda_bar, double *x_bar)
 {
+    const int     nu = t->nu, b = t->b, f = t->f;
+    const double *w = t->w, *lambda = t->lambda, *K = t->K, *L = t->L;
     const double *c = x + nu * b, *log_l = c + b * f;
     double       *c_bar = x_bar + nu * b, *l_bar = c_bar + b * f;
     memcpy(x_bar, w_bar, (size_t)(nu * b) * sizeof *x_bar);

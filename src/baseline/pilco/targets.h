@@ -10,12 +10,15 @@
 
 /* Weights and lambda from x; K and its factor L [b][b] stay for backward. Fails when centres coincide beyond
  * rounding. */
-mcp_status mcp_targets_forward(int nu, int b, int f, const double *x, double *w, double *lambda, double *K,
-                               double *L);
+typedef struct {
+    int     nu, b, f;
+    double *w, *lambda; /* [nu][b], [f] */
+    double *K, *L;      /* [b][b] */
+} mcp_targets;
+mcp_status mcp_targets_forward(const mcp_targets *t, const double *x);
 /* x_bar: its part of c holds what the network's adjoint gave and is added to; its other parts are set. */
-void mcp_targets_backward(int nu, int b, int f, const double *x, const double *w, const double *lambda,
-                          const double *K, const double *L, const double *w_bar, const double *lambda_bar,
-                          double *x_bar);
+void mcp_targets_backward(const mcp_targets *t, const double *x, const double *w_bar,
+                          const double *lambda_bar, double *x_bar);
 /* The targets in x that give weights w, for the centres and lengths in x. K: scratch [b][b]. */
 void mcp_targets_from_weights(int nu, int b, int f, const double *w, double *x, double *K);
 

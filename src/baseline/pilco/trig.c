@@ -48,9 +48,11 @@ static cov5 cov_sin_cos(double ma, double mb, double sa, double sb, double c)
     return r;
 }
 
-void mcp_trig_forward(int n, const double *m, const double *S, int k, const int *angle, double *M, double *V,
-                      double *C)
+void mcp_trig_forward(const mcp_gauss *x, int k, const int *angle, const mcp_moments *out)
 {
+    const int     n = x->n;
+    const double *m = x->m, *S = x->S;
+    double       *M = out->M, *V = out->V, *C = out->C;
     for (int i = 0; i < n * 2 * k; i++) C[i] = 0;
     for (int i = 0; i < k; i++) {
         int    a = angle[i];
@@ -79,9 +81,12 @@ static void add_cov(int n, cov5 r, double bar, int a, int b, double *m_bar, doub
     S_bar[a * n + b] += bar * r.c;
 }
 
-void mcp_trig_backward(int n, const double *m, const double *S, int k, const int *angle, const double *M_bar,
-                       const double *V_bar, const double *C_bar, double *m_bar, double *S_bar)
+void mcp_trig_backward(const mcp_gauss *x, int k, const int *angle, const mcp_moments_bar *out_bar,
+                       const mcp_gauss_bar *x_bar)
 {
+    const int     n = x->n;
+    const double *m = x->m, *S = x->S, *M_bar = out_bar->M, *V_bar = out_bar->V, *C_bar = out_bar->C;
+    double       *m_bar = x_bar->m, *S_bar = x_bar->S;
     for (int i = 0; i < k; i++) {
         int    a = angle[i];
         double sa = S[a * n + a], f = exp(-0.5 * sa), es = f * sin(m[a]), ec = f * cos(m[a]);
@@ -104,9 +109,12 @@ void mcp_trig_backward(int n, const double *m, const double *S, int k, const int
 const mcp_sine_sum mcp_sine_plain = {1, {1, 0}, {1, 0}};
 const mcp_sine_sum mcp_sine_squash = {2, {9.0 / 8, 1.0 / 8}, {1, 3}};
 
-void mcp_sine_forward(const mcp_sine_sum *f, int n, const double *m, const double *S, int k, const int *index,
-                      const double *e, double *M, double *V, double *C)
+void mcp_sine_forward(const mcp_sine_sum *f, const mcp_gauss *x, int k, const int *index, const double *e,
+                      const mcp_moments *out)
 {
+    const int     n = x->n;
+    const double *m = x->m, *S = x->S;
+    double       *M = out->M, *V = out->V, *C = out->C;
     for (int i = 0; i < n * k; i++) C[i] = 0;
     for (int i = 0; i < k; i++) {
         int    a = index[i];
@@ -134,10 +142,12 @@ void mcp_sine_forward(const mcp_sine_sum *f, int n, const double *m, const doubl
     }
 }
 
-void mcp_sine_backward(const mcp_sine_sum *f, int n, const double *m, const double *S, int k,
-                       const int *index, const double *e, const double *M_bar, const double *V_bar,
-                       const double *C_bar, double *m_bar, double *S_bar)
+void mcp_sine_backward(const mcp_sine_sum *f, const mcp_gauss *x, int k, const int *index, const double *e,
+                       const mcp_moments_bar *out_bar, const mcp_gauss_bar *x_bar)
 {
+    const int     n = x->n;
+    const double *m = x->m, *S = x->S, *M_bar = out_bar->M, *V_bar = out_bar->V, *C_bar = out_bar->C;
+    double       *m_bar = x_bar->m, *S_bar = x_bar->S;
     for (int i = 0; i < k; i++) {
         int    a = index[i];
         double sa = S[a * n + a];
