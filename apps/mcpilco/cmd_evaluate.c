@@ -134,14 +134,13 @@ int cmd_evaluate(int argc, char **argv)
     int code = options_parse(&verb, argc, argv);
     if (code != OPTIONS_GO) return code;
 
-    mcp_run  *r;
-    mcp_pool *pool = NULL;
-    mcp_error err;
-    if ((code = open_run("evaluate", folder[0], &r)) != 0) return code;
+    mcp_run      *r;
+    mcp_run_item *it;
+    mcp_pool     *pool = NULL;
+    mcp_error     err;
+    if ((code = open_policy("evaluate", folder[0], policy, &r, &it)) != 0) return code;
     term_catch_signals();
-    mcp_run_item *it = pick_policy("evaluate", r, policy);
-    if (!it) code = 1;
-    else if (!mcp_plant_is_simulated(r->task) && !yes &&
+    if (!mcp_plant_is_simulated(r->task) && !yes &&
              !term_confirm("The plant will move, many times. Is everybody clear of it?")) {
         fprintf(
             stderr,

@@ -48,12 +48,11 @@ int cmd_export(int argc, char **argv)
         return 2;
     }
     if (!out) out = "controller";
-    if ((code = open_run("export", folder[0], &r))) return code;
-    const mcp_run_item *it = pick_policy("export", r, trial);
+    mcp_run_item *it;
+    if ((code = open_policy("export", folder[0], trial, &r, &it))) return code;
     c_name(name, sizeof name, r->task->name);
     mcp_export_settings s = {.prefix = prefix ? prefix : name, .single = single};
-    if (!it) code = 1;
-    else if (mcp_export_controller(r, it, out, &s, &info, &err) != MCP_OK) code = term_error("export", &err);
+    if (mcp_export_controller(r, it, out, &s, &info, &err) != MCP_OK) code = term_error("export", &err);
     else {
         const mcp_program_cost *o = &info.operations;
         if (json)

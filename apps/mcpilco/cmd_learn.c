@@ -8,6 +8,7 @@
 
 #include "commands.h"
 #include "io/file.h"
+#include "learn/from_run.h"
 #include "learn/learner.h"
 #include "io/json.h"
 #include "learn_finish.h"
@@ -22,7 +23,7 @@ typedef struct {
     int         trials, threads, resume, force, json, yes, quiet;
     uint64_t    seed;
     double      risk;
-    const char *out, *algorithm, *live;
+    const char *out, *algorithm, *live, *from;
     int         live_anywhere, no_finish;
     option_list set;
 } choices;
@@ -192,6 +193,71 @@ static int learn(const mcp_task *task, const choices *c, const char *folder, int
     return code;
 }
 
+/* A run to go on with: its own task, seed, algorithm and number of trials, where nothing else is given. */
+static int open_origin(choices *c, const char *run, mcp_run_origin *origin)
+{
+    mcp_texts more = {c->set.item, c->set.count};
+    mcp_error err;
+    if (!c->resume) {
+        fprintf(stderr,
+                "mcpilco learn: %s is a run: continue it with --resume, or give a task file and --from %s\n",
+                run, run);
+        return 2;
+    }
+    if (c->out || c->from) {
+        fprintf(stderr, "mcpilco learn: %s is the run to continue; --out and --from go with a task file\n",
+                run);
+        return 2;
+    }
+    if (mcp_run_origin_read(origin, run, &more, &err) != MCP_OK) return term_error("learn", &err);
+    if (c->seed == UINT64_MAX) c->seed = origin->seed;
+    if (!c->algorithm && origin->algorithm[0]) c->algorithm = origin->algorithm;
+    if (!c->trials) c->trials = origin->trials;
+    c->out = run;
+    return 0;
+}
+
+/* A task file; with --from it explores as often as the other run has trials. */
+static int open_task_file(choices *c, const char *file, mcp_task **task)
+{
+    static char explored[64];
+    mcp_error   err;
+    int         trials = 0;
+    if (c->from && c->resume) {
+        fprintf(stderr, "mcpilco learn: --from starts a run and --resume continues one; give one of them\n");
+        return 2;
+    }
+    if (c->from && mcp_from_count(c->from, &trials, &err) != MCP_OK) return term_error("learn", &err);
+    if (c->from) {
+        if (c->set.count >= OPTION_LIST_MAX) {
+            fprintf(stderr, "mcpilco learn: too many --set beside --from\n");
+            return 2;
+        }
+        snprintf(explored, sizeof explored, "explore.trials=%d", trials);
+        c->set.item[c->set.count++] = explored;
+    }
+    if (mcp_task_load(task, file, c->set.item, c->set.count, &err) != MCP_OK)
+        return term_error("learn", &err);
+    return 0;
+}
+
+/* The other run's trials, put where the learner finds them. */
+static int begin_from(const mcp_task *task, choices *c, const char *folder)
+{
+    mcp_learn_settings s;
+    mcp_error          err;
+    char               said[256];
+    mcp_learn_settings_default(&s);
+    s.seed = c->seed;
+    s.algorithm = c->algorithm;
+    s.folder = folder;
+    s.trials = c->trials ? c->trials : task->trials;
+    if (mcp_from_run(task, &s, c->from, said, &err) != MCP_OK) return term_error("learn", &err);
+    if (!c->quiet) fprintf(stderr, "%s %s\n", folder, said);
+    c->resume = 1;
+    return 0;
+}
+
 int cmd_learn(int argc, char **argv)
 {
     choices      c = {.risk = 1.0, .seed = UINT64_MAX};
@@ -207,7 +273,10 @@ int cmd_learn(int argc, char **argv)
          NULL},
         {"--set", OPTION_LIST, &c.set, 0, 0, "KEY=VALUE",
          "change a value of the task file, e.g. optimise.particles=100", NULL},
-        {"--resume", OPTION_FLAG, &c.resume, 0, 0, NULL, "go on with the run in the folder", NULL},
+        {"--resume", OPTION_FLAG, &c.resume, 0, 0, NULL,
+         "go on with the run in the folder; with a run in place of TASK nothing else is needed", NULL},
+        {"--from", OPTION_TEXT, &c.from, 0, 0, "RUN",
+         "begin with another run's trials: same robot, another cost, policy, model or setting", NULL},
         {"--force", OPTION_FLAG, &c.force, 0, 0, NULL,
          "move a run that is in the folder aside and start over", NULL},
         {"--risk", OPTION_NUMBER, &c.risk, 0, 1, "P",
@@ -224,7 +293,7 @@ int cmd_learn(int argc, char **argv)
     };
     const command verb = {
         .verb = "learn",
-        .synopsis = "TASK [options]",
+        .synopsis = "TASK|RUN [options]",
         .options = options,
         .count = sizeof options / sizeof *options,
         .least = 1,
@@ -241,16 +310,21 @@ int cmd_learn(int argc, char **argv)
             "  mcpilco learn tasks/cartpole.yaml --seed 7 --trials 8 --set optimise.particles=100\n"
             "      another seed, more trials, fewer particles\n"
             "  mcpilco learn tasks/cartpole.yaml --live 8080\n      and watch http://127.0.0.1:8080/\n"
-            "  mcpilco learn tasks/cartpole.yaml --resume\n      after Ctrl-C, a crash or a power cut\n",
+            "  mcpilco learn --resume runs/cartpole-1\n      after Ctrl-C, a crash or a power cut\n"
+            "  mcpilco learn tasks/cartpole.yaml --from runs/cartpole-1 --set policy=... --out runs/again\n"
+            "      the trials that are there, another policy\n",
     };
     int code = options_parse(&verb, argc, argv);
     if (code != OPTIONS_GO) return code;
 
-    mcp_task *task;
-    mcp_error err;
-    char      folder[4096];
-    if (mcp_task_load(&task, file[0], c.set.item, c.set.count, &err) != MCP_OK)
-        return term_error("learn", &err);
+    mcp_task      *task = NULL;
+    mcp_run_origin origin = {.task = NULL};
+    mcp_error      err;
+    char           folder[4096];
+    int            is_run = has_run(file[0]);
+    code = is_run ? open_origin(&c, file[0], &origin) : open_task_file(&c, file[0], &task);
+    if (code) return code;
+    if (is_run) task = origin.task;
     if (c.seed == UINT64_MAX) c.seed = task->seed;
     if (c.out) snprintf(folder, sizeof folder, "%s", c.out);
     else default_folder(folder, sizeof folder, task, &c);
@@ -258,17 +332,20 @@ int cmd_learn(int argc, char **argv)
     term_catch_signals();
     /* An old run is locked before anything is asked, and moved only when every answer was yes. */
     mcp_lock *old = NULL;
-    int       there = !c.resume && has_run(folder);
+    int       there = !c.resume && has_run(folder) && !mcp_run_is_empty(folder);
     code = 1;
     if (there && !c.force)
-        fprintf(stderr,
-                "mcpilco learn: %s holds a run already; continue it with --resume, or start over with --force "
-                "(the old one is moved "
-                "aside), or name another folder by --out\n",
-                folder);
+        fprintf(
+            stderr,
+            "mcpilco learn: %s holds a run already; continue it with --resume, or start over with --force "
+            "(the old one is moved "
+            "aside), or name another folder by --out\n",
+            folder);
     else if (there && mcp_lock_take(&old, folder, &err) != MCP_OK) code = term_error("learn", &err);
     else if (!may_move(task, &c)) code = 2;
-    else if (!there || move_aside(folder)) code = learn(task, &c, folder, argc, argv);
+    else if (there && !move_aside(folder)) code = 1;
+    else if (!c.from || (code = begin_from(task, &c, folder)) == 0)
+        code = learn(task, &c, folder, argc, argv);
     mcp_lock_free(old);
     mcp_task_free(task);
     return code;

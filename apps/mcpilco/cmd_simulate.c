@@ -94,13 +94,12 @@ int cmd_simulate(int argc, char **argv)
         fprintf(stderr, "mcpilco simulate: say where to save the particles: -o FILE.npy\n");
         return 2;
     }
-    mcp_run  *r;
-    mcp_error err;
-    if ((code = open_run("simulate", folder[0], &r)) != 0) return code;
+    mcp_run      *r;
+    mcp_run_item *it;
+    mcp_error     err;
+    if ((code = open_policy("simulate", folder[0], c.trial, &r, &it)) != 0) return code;
     if (c.seed == UINT64_MAX) c.seed = r->seed;
-    mcp_run_item *it = pick_policy("simulate", r, c.trial);
-    if (!it) code = 1;
-    else if (simulate(r, it, &c, &err) != MCP_OK) code = term_error("simulate", &err);
+    if (simulate(r, it, &c, &err) != MCP_OK) code = term_error("simulate", &err);
     mcp_run_free(r);
     return code;
 }

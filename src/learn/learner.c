@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "learn/task_change.h"
 #include "math/arena.h"
 #include "math/sized.h"
 
@@ -20,16 +21,12 @@ void mcp_learn_settings_init(mcp_learn_settings *s, size_t size)
     mcp_sized_init(s, size, &usual, sizeof usual);
 }
 
-/* Whoever resumes must mean the same run: same task text, overrides, seed and algorithm. */
+/* Whoever resumes must mean the same run: the same seed and algorithm, and a task that learns the same. */
 static mcp_status same_run(const mcp_run *r, const mcp_run *old, mcp_error *err)
 {
-    const char *where = r->folder;
-    if (strcmp(old->task->source, r->task->source))
-        return mcp_fail(
-            err, MCP_ERR_ARG,
-            "%s: the task file is not the one this run was started with (its copy is task.yaml there); "
-            "resume with that one, or start a new run with --out",
-            where);
+    const char     *where = r->folder;
+    mcp_task_change change;
+    mcp_status      st;
     if (old->seed != r->seed)
         return mcp_fail(err, MCP_ERR_ARG,
                         "%s: this run was started with seed %llu, not %llu; give that seed, or start a new "
@@ -40,16 +37,15 @@ static mcp_status same_run(const mcp_run *r, const mcp_run *old, mcp_error *err)
                         "%s: this run was started with algorithm %s, not %s; give that one, or start a new "
                         "run with --out",
                         where, old->algorithm->name, r->algorithm->name);
-    const mcp_task *a = old->task, *b = r->task;
-    int             same = a->overrides == b->overrides;
-    for (int i = 0; same && i < b->overrides; i++) same = !strcmp(a->override[i], b->override[i]);
-    if (!same)
-        return mcp_fail(err, MCP_ERR_ARG,
-                        "%s: this run was started with other --set values; give those that run.json there "
-                        "lists, or start "
-                        "a new run with --out",
-                        where);
-    return MCP_OK;
+    if (!old->task->tree || !r->task->tree) return MCP_OK; /* made by a program: nothing to compare */
+    if ((st = mcp_task_change_find(old->task, r->task, &change, err)) != MCP_OK) return st;
+    if (change.kind == MCP_CHANGE_NONE) return MCP_OK;
+    return mcp_fail(err, MCP_ERR_ARG, "%s: this run was started with %s = %s, the task has %s; %s%s", where,
+                    change.key, change.was, change.is,
+                    change.kind == MCP_CHANGE_LEARNING
+                        ? "set it back to continue, or start a new run that keeps these trials with --from "
+                        : "set it back to continue, or start a new run with --out",
+                    change.kind == MCP_CHANGE_LEARNING ? where : "");
 }
 
 static mcp_status resume(mcp_learner *l, mcp_error *err)
@@ -78,7 +74,7 @@ static mcp_status open_folder(mcp_learner *l, mcp_error *err)
     r->lock = l->lock;
     char *path = mcp_sprintf("%s/run.json", r->folder);
     if (!path) return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory", r->folder);
-    int there = mcp_file_exists(path);
+    int there = mcp_file_exists(path) && !mcp_run_is_empty(r->folder);
     mcp_free(path);
     if (there && !l->settings.resume)
         return mcp_fail(

@@ -1,8 +1,8 @@
 /* recommend.c - which of a run's policies to use.
  *
  * One trial says little: a policy that succeeds half of the time passes it by luck, a good one may meet a
- * start it cannot handle. The present model has seen every trial and can run each policy hundreds of times, but
- * may be wrong. So the model counts as much as MODEL_TRIALS trials:
+ * start it cannot handle. The present model has seen every trial and can run each policy hundreds of times,
+ * but may be wrong. So the model counts as much as MODEL_TRIALS trials:
  *
  *   success = (successes + MODEL_TRIALS p) / (trials + MODEL_TRIALS),   p the share of its particles
  *
@@ -196,8 +196,8 @@ mcp_status mcp_recommendation_store(const mcp_run *r, const mcp_recommendation *
                                   mcp_json_number(p->model_cost), "success", mcp_json_number(p->success),
                                   "cost", mcp_json_number(p->cost)));
     }
-    json_t    *root = json_pack("{s:i, s:i, s:i, s:o}", "policy", m->number, "trials", m->trials, "data", m->data,
-                                "policies", list);
+    json_t *root = json_pack("{s:i, s:i, s:i, s:o}", "policy", m->number, "trials", m->trials, "data",
+                             m->data, "policies", list);
     mcp_status st = path ? mcp_json_write(path, root, err)
                          : mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory", r->folder);
     json_decref(root);

@@ -208,13 +208,22 @@ static json_t *whole_path(const char *file)
     return v;
 }
 
+/* 1: the file is there with this text. */
+static int holds(const char *path, const char *text)
+{
+    char *old = NULL;
+    int same = mcp_file_exists(path) && mcp_file_read(path, &old, NULL, NULL) == MCP_OK && !strcmp(old, text);
+    mcp_free(old);
+    return same;
+}
+
 mcp_status mcp_run_note(mcp_run *r, const char *status, mcp_error *err)
 {
     if (!r->folder) return MCP_OK;
     mcp_status st = MCP_OK;
     char      *path = mcp_sprintf("%s/run.json", r->folder), *task = mcp_sprintf("%s/task.yaml", r->folder);
     if (!path || !task) st = no_memory(r, err);
-    else if (!mcp_file_exists(task))
+    else if (!holds(task, r->task->source))
         st = mcp_file_write_in(r->lock, task, r->task->source, strlen(r->task->source), err);
     if (st == MCP_OK) {
         json_t *root = json_object(), *override = json_array();
@@ -335,14 +344,14 @@ mcp_status mcp_run_load(mcp_run *r, mcp_error *err)
 }
 
 /* The task as it was loaded: its text, and the settings that run.json notes. */
-static mcp_status open_task(mcp_task **out, const char *folder, json_t *notes, const mcp_registry *registry,
-                            mcp_error *err)
+static mcp_status open_task(mcp_task **out, const char *folder, const json_t *notes,
+                            const mcp_registry *registry, const mcp_texts *more, mcp_error *err)
 {
     const json_t   *list = json_object_get(notes, "overrides");
-    size_t          count = json_array_size(list);
+    size_t          count = json_array_size(list), all = count + (size_t)more->count;
     char           *path = mcp_sprintf("%s/task.yaml", folder), *text = NULL;
     const char     *name = mcp_json_get_text(notes, "task_file", NULL);
-    const char    **override = mcp_calloc(count + 1, sizeof *override);
+    const char    **override = mcp_calloc(all + 1, sizeof *override);
     mcp_task_source source;
     mcp_status      st = path && override ? mcp_file_read(path, &text, NULL, err)
                                           : mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory", folder);
@@ -351,15 +360,44 @@ static mcp_status open_task(mcp_task **out, const char *folder, json_t *notes, c
             st = mcp_fail(err, MCP_ERR_IO,
                           "%s/run.json: setting %zu of its \"overrides\" is not a text; the file is damaged",
                           folder, i + 1);
+    for (int i = 0; st == MCP_OK && i < more->count; i++) override[count + (size_t)i] = more->text[i];
     mcp_task_source_default(&source);
     source.file = name && *name ? name : path;
     source.text = text;
     source.overrides = override;
-    source.override_count = (int)count;
+    source.override_count = (int)all;
     source.registry = registry;
     if (st == MCP_OK) st = mcp_task_read(out, &source, err);
     mcp_free(override);
     mcp_free(text);
+    mcp_free(path);
+    return st;
+}
+
+int mcp_run_is_empty(const char *folder)
+{
+    int empty = 1;
+    for (int explored = 0; explored < 2; explored++) {
+        char *path = mcp_sprintf("%s/%s-01/trial.csv", folder, explored ? "explore" : "trial");
+        empty &= path && !mcp_file_exists(path);
+        mcp_free(path);
+    }
+    return empty;
+}
+
+mcp_status mcp_run_origin_read(mcp_run_origin *out, const char *folder, const mcp_texts *more, mcp_error *err)
+{
+    json_t    *notes = NULL;
+    char      *path = mcp_sprintf("%s/run.json", folder);
+    mcp_status st = path ? mcp_json_read(&notes, path, err) : no_memory(NULL, err);
+    *out = (mcp_run_origin){.task = NULL};
+    if (st == MCP_OK) st = open_task(&out->task, folder, notes, NULL, more, err);
+    if (st == MCP_OK) {
+        out->seed = (uint64_t)json_integer_value(json_object_get(notes, "seed"));
+        out->trials = mcp_json_get_int(notes, "trials", 0);
+        snprintf(out->algorithm, sizeof out->algorithm, "%s", mcp_json_get_text(notes, "algorithm", ""));
+    }
+    json_decref(notes);
     mcp_free(path);
     return st;
 }
@@ -386,7 +424,7 @@ mcp_status mcp_run_open_with(mcp_run **out, const char *folder, const mcp_regist
         goto done;
     }
     if ((st = mcp_json_read(&notes, path, err)) != MCP_OK) goto done;
-    if ((st = open_task(&task, folder, notes, registry, err)) != MCP_OK) goto done;
+    if ((st = open_task(&task, folder, notes, registry, &(mcp_texts){NULL, 0}, err)) != MCP_OK) goto done;
 
     mcp_learn_settings s;
     mcp_learn_settings_default(&s);

@@ -54,8 +54,23 @@ mcp_status mcp_run_create(mcp_run **out, const mcp_task *task, const mcp_learn_s
 mcp_status mcp_run_load(mcp_run *r, mcp_error *err);
 /* How a run stands that ended so. */
 mcp_run_state mcp_run_state_after(mcp_status st);
-/* run.json and, when it is not there yet, task.yaml. */
+/* run.json, and task.yaml where it is not there yet or has changed in what does not matter. */
 mcp_status mcp_run_note(mcp_run *r, const char *status, mcp_error *err);
+/* 1: no trial is finished there: nothing would be lost by starting over. */
+int mcp_run_is_empty(const char *folder);
+typedef struct {
+    const char *const *text;
+    int                count;
+} mcp_texts;
+/* How a run was started, from its own files, without its trials. */
+typedef struct {
+    mcp_task *task; /* with its settings of then, and `more`; mcp_task_free it */
+    uint64_t  seed;
+    int       trials;
+    char      algorithm[32];
+} mcp_run_origin;
+mcp_status mcp_run_origin_read(mcp_run_origin *out, const char *folder, const mcp_texts *more,
+                               mcp_error *err);
 /* An empty item of that number, its folder made; add appends it to the run, which owns it then. */
 mcp_status mcp_run_item_create(mcp_run_item **out, const mcp_run *r, int explored, int number, int make,
                                mcp_error *err);
