@@ -1,6 +1,6 @@
 /* controller.h - a learned controller in your own control loop.
  *
- *   mcp_controller_load(&c, "runs/cartpole-1", 0, &err);
+ *   mcp_controller_load(&c, "runs/cartpole-1", 0, &err);      or _load_json, from what mcpilco export wrote
  *   mcp_controller_reset(c);
  *   every 1/rate s:  mcp_controller_step(c, measured, command, observed);
  *
@@ -9,6 +9,7 @@
 #define MCPILCO_CONTROLLER_H
 
 #include "mcpilco/error.h"
+#include "mcpilco/learn.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -23,10 +24,22 @@ typedef struct {
     int    states;   /* values of the observed state */
 } mcp_controller_info;
 
+/* What a step did. */
+typedef enum { MCP_STEP_OK = 0, MCP_STEP_NOT_FINITE = 1 } mcp_step_result;
+
 /* The policy of one trial of a run folder (0: the recommended one). On failure *out is NULL. */
 MCP_API mcp_status mcp_controller_load(mcp_controller **out, const char *run_folder, int trial,
                                        mcp_error *err) MCP_ANY_THREAD;
-MCP_API void       mcp_controller_free(mcp_controller *c) MCP_ONE_THREAD; /* NULL is fine */
+/* The same of a run that is open, or that a learner has in memory; it need not outlive the controller. */
+MCP_API mcp_status mcp_controller_create(mcp_controller **out, const mcp_run *run, int trial,
+                                         mcp_error *err) MCP_READS;
+/* From the PREFIX.json that mcpilco export wrote, alone: it has the task and the parameters. The second takes
+ * the JSON text itself. */
+MCP_API mcp_status mcp_controller_load_json(mcp_controller **out, const char *file,
+                                            mcp_error *err) MCP_ANY_THREAD;
+MCP_API mcp_status mcp_controller_parse_json(mcp_controller **out, const char *text,
+                                             mcp_error *err) MCP_ANY_THREAD;
+MCP_API void       mcp_controller_free(mcp_controller *c) MCP_ONE_THREAD;
 MCP_API void       mcp_controller_describe(const mcp_controller *c, mcp_controller_info *info) MCP_READS;
 /* Names in the order of the arrays; NULL past the last. */
 MCP_API const char *mcp_controller_measured_name(const mcp_controller *c, int i) MCP_READS;
@@ -36,11 +49,11 @@ MCP_API double      mcp_controller_command_limit(const mcp_controller *c, int i)
 /* Before the first sample of every run. */
 MCP_API void mcp_controller_reset(mcp_controller *c) MCP_ONE_THREAD;
 /* One sample: measurements in, commands out, clamped to their limits and slew limits; angles of sensors that
- * wrap are unwrapped. observed (may be NULL) receives the observer's state estimate. Returns 0, or 1 when a
+ * wrap are unwrapped. observed (may be NULL) receives the observer's state estimate. MCP_STEP_NOT_FINITE: a
  * measurement was not a finite number or would have made a command, the estimate or the memory so: the
  * commands are then the task's safe input, and nothing is remembered but that it was sent. */
-MCP_API int mcp_controller_step(mcp_controller *c, const double *measured, double *command,
-                                double *observed) MCP_ONE_THREAD;
+MCP_API mcp_step_result mcp_controller_step(mcp_controller *c, const double *measured, double *command,
+                                            double *observed) MCP_ONE_THREAD;
 /* The task's safe input after the last step: send it when the loop ends, whatever the reason. */
 MCP_API void mcp_controller_safe(mcp_controller *c, double *command) MCP_ONE_THREAD;
 

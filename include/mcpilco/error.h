@@ -8,7 +8,7 @@
  * Structs: settings and tables of functions that a caller fills begin with their size, which
  * mcp_<noun>_default writes; fields added to the end later keep their default in programs that do not know
  * them. What the library tells comes as a pointer to its own struct, which may grow at its end too.
- * mcp_error, mcp_array, mcp_plant_ops and mcp_watch stay as they are for ever. */
+ * mcp_error, mcp_array, mcp_plant_ops, mcp_watch and mcp_controller_info stay as they are for ever. */
 #ifndef MCPILCO_ERROR_H
 #define MCPILCO_ERROR_H
 

@@ -10,6 +10,7 @@
 #include "control/compose.h"
 #include "math/arena.h"
 #include "math/text.h"
+#include "model/kernel.h"
 
 /* Length without blanks; copies into out if given. */
 static size_t squeeze(const char *text, size_t n, char *out)
@@ -143,7 +144,7 @@ mcp_status mcp_kernel_texts(mcp_system *s, mcp_error *err)
             return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the features");
     for (int i = 0; i < s->ngp && st == MCP_OK; i++)
         st = translate(s, t->gp[i].kernel.text ? &t->gp[i].kernel : &plain, &s->kernel_text[i], err);
-    for (int i = 0; i < s->ngp && st == MCP_OK; i++) {
+    for (int i = 0; i < s->ngp && st == MCP_OK && !(t->registry && t->registry->any); i++) {
         mcp_error why = {MCP_OK, ""};
         st = mcp_kernel_parse_with(&s->kernel[i], t->registry, s->kernel_text[i], s->nf, t->features.n, &why);
         const mcp_expr *e = t->gp[i].kernel.text ? &t->gp[i].kernel : &plain;

@@ -331,6 +331,18 @@ static json_t *names_json(const job *j, int measured)
     return list;
 }
 
+/* What mcp_controller_load_json builds the same controller from: the task as it was loaded. */
+static void task_json(const job *j, json_t *root)
+{
+    mcp_task_source s = mcp_run_source(j->r);
+    json_t         *overrides = json_array();
+    for (int i = 0; i < s.override_count; i++)
+        json_array_append_new(overrides, mcp_json_text(s.overrides[i]));
+    json_object_set_new(root, "format", json_integer(MCP_CONTROLLER_FORMAT));
+    json_object_set_new(root, "task_text", mcp_json_text(s.text));
+    json_object_set_new(root, "overrides", overrides);
+}
+
 static mcp_status data(const job *j)
 {
     const mcp_program *p = j->r->system->controller;
@@ -350,6 +362,7 @@ static mcp_status data(const job *j)
                              mcp_json_number(j->r->task->rate), "measured", names_json(j, 1), "commands",
                              names_json(j, 0), "policy", policy, "parameters", groups, "program",
                              listing ? listing : "");
+    if (root) task_json(j, root);
     mcp_status st = path && listing
                         ? mcp_json_write(path, root, j->err)
                         : mcp_fail(j->err, MCP_ERR_MEMORY, "out of memory for %s.json", j->s->prefix);

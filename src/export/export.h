@@ -5,11 +5,13 @@
  *   PREFIX_selftest.c        runs recorded trials through it and compares; exit code 0 = as recorded
  *   Makefile                 make check
  *   PREFIX.py                the same controller in Python, standard library only; run it to self-test
- *   PREFIX.json              parameters, names, rate and limits as data */
+ *   PREFIX.json              parameters, names, rate, limits and the task: for mcp_controller_load_json */
 #ifndef MCP_EXPORT_H
 #define MCP_EXPORT_H
 
 #include "learn/run_folder.h"
+
+enum { MCP_CONTROLLER_FORMAT = 2 }; /* of PREFIX.json: 2 has the task in it */
 
 typedef struct {
     const char *prefix; /* a C name */

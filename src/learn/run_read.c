@@ -29,6 +29,18 @@ mcp_run_state mcp_run_status(const mcp_run *r)
     return (mcp_run_state)s;
 }
 
+mcp_task_source mcp_run_source(const mcp_run *r)
+{
+    mcp_task_source s;
+    mcp_task_source_default(&s);
+    s.file = r->task->file;
+    s.text = r->task->source;
+    s.overrides = (const char *const *)r->task->override;
+    s.override_count = r->task->overrides;
+    s.registry = r->task->registry;
+    return s;
+}
+
 const mcp_task *mcp_run_task(const mcp_run *r) { return r->task; }
 const char     *mcp_run_folder(const mcp_run *r) { return r->folder; }
 const char     *mcp_run_algorithm(const mcp_run *r) { return r->algorithm->name; }

@@ -58,7 +58,8 @@ typedef enum {
 mcp_param_role mcp_kernel_role(const mcp_kernel_node *b, int i, int *feature);
 
 int mcp_kernel_is_base(const mcp_kernel_node *b);
-int mcp_kernel_is_word(const char *name); /* 1: one of our own base kernels */
+/* 1: one of our own base kernels, or of those in the registry (may be NULL). */
+int mcp_kernel_known(const mcp_registry *registry, const char *name);
 
 /* Value and derivatives for one pair; the plain reference every fast path is tested against.
  *   dx  D, scale * dk(x, z)/dx is added, may be NULL;  dp
@@ -83,6 +84,7 @@ enum { MCP_USER_FEATURES = 1000 };
 /* A user's kernels under names; small and flat, so that whoever needs it later copies it. */
 enum { MCP_REGISTRY_KERNELS = 32 };
 struct mcp_registry {
+    int any; /* 1: every word may be a kernel, because nobody will evaluate one */
     int kernels;
     struct {
         char            name[MCP_KERNEL_NAME];

@@ -196,11 +196,13 @@ static mcp_status parse_sum(parser *s, int *index)
     return parse_chain(s, '+', MCP_K_SUM, parse_product, index);
 }
 
-int mcp_kernel_is_word(const char *name)
+int mcp_kernel_known(const mcp_registry *registry, const char *name)
 {
     for (size_t i = 0; i < sizeof base_names / sizeof *base_names; i++)
         if (!strcmp(base_names[i].name, name)) return 1;
-    return 0;
+    for (int i = 0; registry && i < registry->kernels; i++)
+        if (!strcmp(registry->kernel[i].name, name)) return 1;
+    return registry && registry->any;
 }
 
 mcp_status mcp_kernel_parse(mcp_kernel **out, const char *text, int features, int defaults, mcp_error *err)

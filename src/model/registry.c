@@ -57,9 +57,7 @@ mcp_status mcp_registry_add_kernel(mcp_registry *r, const char *name, const mcp_
                         "registry: found \"%.40s\", expected a name: a letter, then letters, digits, _; at "
                         "most %d characters",
                         name ? name : "", MCP_KERNEL_NAME - 1);
-    int taken = mcp_kernel_is_word(name);
-    for (int i = 0; i < r->kernels; i++) taken |= !strcmp(r->kernel[i].name, name);
-    if (taken)
+    if (mcp_kernel_known(r, name))
         return mcp_fail(err, MCP_ERR_ARG, "registry: there is a kernel \"%s\" already; take another name",
                         name);
     if (r->kernels == MCP_REGISTRY_KERNELS)

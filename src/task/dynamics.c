@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "model/kernel.h"
 #include "task/keys.h"
 
 /* Every state is moved by exactly one thing. */
@@ -150,11 +151,10 @@ static mcp_status check_kernel(mcp_reader *r, const mcp_yaml *n)
             p++;
             continue;
         }
-        size_t length = 0, k = 0, known = sizeof words / sizeof *words;
+        size_t length = 0, known = sizeof words / sizeof *words;
         while (isalnum((unsigned char)p[length]) || p[length] == '_') length++;
         snprintf(word, sizeof word, "%.*s", (int)(length < 32 ? length : 32), p);
-        while (k < known && strcmp(word, words[k])) k++;
-        if (k == known) {
+        if (!mcp_kernel_known(r->task->registry, word)) {
             const char *near = mcp_nearest(word, words, (int)known);
             mcp_where   at   = n->at;
             if (at.column) at.column += (int)(p - n->text);

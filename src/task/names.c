@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "program/builder.h"
+#include "model/kernel.h"
 #include "task/keys.h"
 
 /* A set of names and the expressions read with it; the first failure stays. */
@@ -76,13 +77,10 @@ static mcp_status close_scope(scope *s)
  * by name. */
 static mcp_status kernel_names(mcp_reader *r, const scope *s, const mcp_expr *e)
 {
-    static const char *const kernels[] = {"se",       "mp",       "linear", "pi",
-                                          "matern32", "matern52", "rq",     "periodic"};
-    const mcp_task          *t         = r->task;
+    const mcp_task *t = r->task;
     for (const char *p = e->text; *p;) {
         const char *start = p;
         char        word[64];
-        int         known = 0;
         while (isalnum((unsigned char)*p) || *p == '_' || *p == '.') p++;
         if (p == start) {
             p++;
@@ -90,7 +88,7 @@ static mcp_status kernel_names(mcp_reader *r, const scope *s, const mcp_expr *e)
         }
         if (!isalpha((unsigned char)*start) && *start != '_') continue; /* a number */
         snprintf(word, sizeof word, "%.*s", (int)(p - start < 63 ? p - start : 63), start);
-        for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) known |= !strcmp(word, kernels[i]);
+        int known = mcp_kernel_known(t->registry, word);
         for (int i = 0; i < t->features.n; i++) known |= !strcmp(word, t->features.item[i].name);
         if (known || mcp_word_reserved(word) || mcp_builder_find(s->b, word, strlen(word))) continue;
         mcp_where   w    = e->at;

@@ -3,7 +3,10 @@
 
 #include <unistd.h>
 
+#include "export/export.h"
+#include "io/json.h"
 #include "learn/run_folder.h"
+#include "math/arena.h"
 #include "mcpilco/learn.h"
 #include "test.h"
 
@@ -105,6 +108,62 @@ CASE(what_is_not_there_gets_a_sentence)
     mcp_controller_free(NULL);
 }
 
+/* Exported and loaded from the JSON alone: the same commands to the bit as from the folder. */
+CASE(exported_json_alone_gives_the_same_controller)
+{
+    mcp_run            *r = NULL;
+    mcp_controller     *a = NULL, *b = NULL;
+    mcp_export_info     info;
+    mcp_export_settings s = {.prefix = "pendulum"};
+    mcp_array           y;
+    REQUIRE_OK(mcp_run_open(&r, folder, NULL, err));
+    REQUIRE_OK(mcp_folder_make("controller-json", err));
+    REQUIRE_OK(mcp_export_controller(r, mcp_run_trial(r, 1), "controller-json", &s, &info, err));
+    REQUIRE_OK(mcp_controller_load(&a, folder, 1, err));
+    REQUIRE_OK(mcp_controller_load_json(&b, "controller-json/pendulum.json", err));
+    REQUIRE(mcp_run_array(r, mcp_run_explored(r), MCP_ARRAY_MEASURED, &y));
+    mcp_controller_reset(a);
+    mcp_controller_reset(b);
+    for (int k = 0; k < y.shape[0]; k++) {
+        double u[2] = {0, 0}, z[2][2];
+        CHECK(mcp_controller_step(a, y.data + k, &u[0], z[0]) == MCP_STEP_OK);
+        CHECK(mcp_controller_step(b, y.data + k, &u[1], z[1]) == MCP_STEP_OK);
+        CHECK(u[0] == u[1] && !memcmp(z[0], z[1], sizeof z[0]));
+    }
+    mcp_controller_free(a);
+    mcp_controller_free(b);
+    mcp_run_free(r);
+}
+
+CASE(a_json_that_is_not_a_controller_gets_a_sentence)
+{
+    mcp_controller *c = (mcp_controller *)1;
+    mcp_error       e = {MCP_OK, ""};
+    json_t         *root = NULL, *group;
+    char           *text;
+    REQUIRE_OK(mcp_json_read(&root, "controller-json/pendulum.json", err));
+    CHECK(mcp_controller_parse_json(&c, "{", &e) == MCP_ERR_IO && !c);
+    CHECK(mcp_controller_parse_json(&c, "{}", &e) == MCP_ERR_IO && !c);
+    CHECK_HAS(e.text, "mcpilco export");
+    group = json_array_get(json_object_get(root, "parameters"), 0);
+    json_array_remove(json_object_get(group, "values"), 0);
+    REQUIRE(text = mcp_json_line(root));
+    CHECK(mcp_controller_parse_json(&c, text, &e) == MCP_ERR_IO && !c);
+    CHECK_HAS(e.text, "parameters 1");
+    mcp_free(text);
+    json_array_clear(json_object_get(root, "parameters"));
+    REQUIRE(text = mcp_json_line(root));
+    CHECK(mcp_controller_parse_json(&c, text, &e) == MCP_ERR_IO && !c);
+    CHECK_HAS(e.text, "groups");
+    mcp_free(text);
+    json_object_set_new(root, "task_text", json_string("rate: fast"));
+    REQUIRE(text = mcp_json_line(root));
+    CHECK(mcp_controller_parse_json(&c, text, &e) == MCP_ERR_TASK && !c);
+    mcp_free(text);
+    CHECK(mcp_controller_load_json(&c, "no-such.json", &e) == MCP_ERR_IO && !c);
+    json_decref(root);
+}
+
 int main(int argc, char **argv)
 {
     TEST_ARGS(argc, argv);
@@ -116,5 +175,7 @@ int main(int argc, char **argv)
     RUN(a_bad_measurement_gives_the_safe_input_and_is_forgotten);
     RUN(a_damaged_last_trial_is_not_replaced_by_an_older_policy);
     RUN(what_is_not_there_gets_a_sentence);
+    RUN(exported_json_alone_gives_the_same_controller);
+    RUN(a_json_that_is_not_a_controller_gets_a_sentence);
     return DONE();
 }
