@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DEMO   ?= runs/demo
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: build demo test bench lint coverage install docs setup clean
+.PHONY: build demo test bench lint coverage install docs setup clean attack
 
 # One build folder: $(call build_in,folder,cmake options[,target])
 build_in = mkdir -p $(1) && \
@@ -30,6 +30,11 @@ bench: build
 	@$(BUILD)/mcpilco bench kernels
 	@$(BUILD)/mcpilco bench gp
 	@$(BUILD)/mcpilco bench step
+
+# MINUTES=10 SEED=1; hours are fine. Needs no network beyond loopback.
+attack:
+	@scripts/setup build test
+	@scripts/attack $(or $(MINUTES),10) $(or $(SEED),1)
 
 lint:
 	@scripts/setup build lint

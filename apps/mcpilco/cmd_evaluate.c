@@ -6,6 +6,7 @@
 #include "learn/evaluate.h"
 #include "math/pool.h"
 #include "options.h"
+#include "realtime.h"
 #include "run_args.h"
 #include "term.h"
 
@@ -102,7 +103,7 @@ static int evaluate(const mcp_run *r, const mcp_run_item *it, int runs, uint64_t
 
 int cmd_evaluate(int argc, char **argv)
 {
-    int          policy = 0, runs = 400, threads = 0, json = 0, yes = 0;
+    int          policy = 0, runs = 400, threads = 0, json = 0, yes = 0, realtime = 0;
     uint64_t     seed = UINT64_MAX;
     const char  *folder[1];
     const option options[] = {
@@ -113,6 +114,8 @@ int cmd_evaluate(int argc, char **argv)
         {"--threads", OPTION_INT, &threads, 0, 1024, "K", "0: one per core; the result does not depend on it",
          NULL},
         {"--yes", OPTION_FLAG, &yes, 0, 0, NULL, "do not ask before a real plant moves", NULL},
+        {"--realtime", OPTION_FLAG, &realtime, 0, 0, NULL,
+         "lock memory, and a real-time scheduling class while the plant is in a trial", NULL},
         {"--json", OPTION_FLAG, &json, 0, 0, NULL, "one JSON object, with the cost of every run", NULL},
     };
     const command verb = {
@@ -140,6 +143,7 @@ int cmd_evaluate(int argc, char **argv)
     mcp_error     err;
     if ((code = open_policy("evaluate", folder[0], policy, &r, &it)) != 0) return code;
     term_catch_signals();
+    if (realtime) realtime_ask("evaluate");
     if (!mcp_plant_is_simulated(r->task) && !yes &&
              !term_confirm("The plant will move, many times. Is everybody clear of it?")) {
         fprintf(

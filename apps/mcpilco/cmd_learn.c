@@ -16,11 +16,12 @@
 #include "learn_view.h"
 #include "math/arena.h"
 #include "options.h"
+#include "realtime.h"
 #include "task/task_data.h"
 #include "term.h"
 
 typedef struct {
-    int         trials, threads, resume, force, json, yes, quiet;
+    int         trials, threads, resume, force, json, yes, quiet, realtime;
     uint64_t    seed;
     double      risk;
     const char *out, *algorithm, *live, *from;
@@ -282,6 +283,8 @@ int cmd_learn(int argc, char **argv)
         {"--risk", OPTION_NUMBER, &c.risk, 0, 1, "P",
          "run no policy whose forecast chance of a limit is above P (1)", NULL},
         {"--yes", OPTION_FLAG, &c.yes, 0, 0, NULL, "do not ask before a real plant moves", NULL},
+        {"--realtime", OPTION_FLAG, &c.realtime, 0, 0, NULL,
+         "lock memory, and a real-time scheduling class while the plant is in a trial", NULL},
         {"--live", OPTION_TEXT, &c.live, 0, 0, "PORT",
          "show the run as it goes on a page at this port of the loopback (0: a free one)", NULL},
         {"--live-anywhere", OPTION_FLAG, &c.live_anywhere, 0, 0, NULL,
@@ -330,6 +333,7 @@ int cmd_learn(int argc, char **argv)
     else default_folder(folder, sizeof folder, task, &c);
     while (strlen(folder) > 1 && folder[strlen(folder) - 1] == '/') folder[strlen(folder) - 1] = '\0';
     term_catch_signals();
+    if (c.realtime) realtime_ask("learn");
     /* An old run is locked before anything is asked, and moved only when every answer was yes. */
     mcp_lock *old = NULL;
     int       there = !c.resume && has_run(folder) && !mcp_run_is_empty(folder);

@@ -8,13 +8,14 @@
 #include "control/system.h"
 #include "math/arena.h"
 #include "options.h"
+#include "realtime.h"
 #include "rig_view.h"
 #include "term.h"
 
 typedef struct {
     const char        *file, *reference;
     double             seconds;
-    int                yes, json;
+    int                yes, json, realtime;
     mcp_probe_settings probe;
     option_list        set;
 } choices;
@@ -127,6 +128,8 @@ int cmd_rig(int argc, char **argv)
     mcp_probe_settings_default(&c.probe);
     const option options[] = {
         {"--yes", OPTION_FLAG, &c.yes, 0, 0, NULL, "do not ask before a real plant moves", NULL},
+        {"--realtime", OPTION_FLAG, &c.realtime, 0, 0, NULL,
+         "lock memory, and a real-time scheduling class while the plant is in a trial", NULL},
         {"--seconds", OPTION_NUMBER, &c.seconds, 0.1, 86400, "S",
          "length of the probe (8 s, and 12 s for each input)", NULL},
         {"--amplitude", OPTION_NUMBER, &c.probe.amplitude, 1e-6, 1, "A",
@@ -168,6 +171,7 @@ int cmd_rig(int argc, char **argv)
     mcp_error err;
     if (mcp_task_load(&task, c.file, c.set.item, c.set.count, &err) != MCP_OK) return term_error("rig", &err);
     term_catch_signals();
+    if (c.realtime) realtime_ask("rig");
     code = may_move(task, &c) ? rig(task, &c) : 2;
     mcp_task_free(task);
     return code;

@@ -17,6 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "realtime.h"
 #include "term.h"
 
 enum { WORDS = 4096, CODE_STOPPED = 130 };
@@ -152,6 +153,7 @@ static void moving(void *context, int fd, const char *line)
     size_t n = strlen(line);
     int    free = atomic_load(&plant) % 2 != 1; /* the line that is not valid now */
     (void)context;
+    realtime_moving(fd >= 0);
     if (fd >= 0 && n < WORDS) {
         memcpy(words[free], line, n + 1);
         atomic_store(&plant, 2 * fd + free);
