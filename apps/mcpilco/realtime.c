@@ -1,5 +1,5 @@
-/* realtime.c - --realtime: memory that stays in memory, and a real-time scheduling class while a plant is in a
- * trial. Computing between trials is ordinary work: it would only keep everything else from the processor. */
+/* realtime.c - --realtime: memory that stays in memory, and a real-time scheduling class while a plant is
+ * in a trial. Computing between trials is ordinary work: it would only keep everything else from the processor. */
 #include "realtime.h"
 
 #include <errno.h>
@@ -24,8 +24,8 @@ void realtime_ask(const char *verb)
                 strerror(errno));
     if (schedule(1))
         fprintf(stderr,
-                "mcpilco %s: --realtime: ordinary scheduling, because a real-time class is refused: %s; raise "
-                "ulimit -r to %d, or run as root\n",
+                "mcpilco %s: --realtime: ordinary scheduling, because a real-time class is refused: %s; "
+                "raise ulimit -r to %d, or run as root\n",
                 verb, strerror(errno), PRIORITY);
     else {
         wanted = 1;

@@ -1,4 +1,4 @@
-"""attack.py WHAT MCPILCO FOLDER [--count N] [--seed S] [--jobs J] [--faults LIBRARY] - attacks on the command.
+"""attack.py WHAT MCPILCO FOLDER [--count N] [--seed S] [--jobs J] [--faults LIBRARY] - attack the command.
 
     folders   damaged run folders, then a verb on each: a sentence or a result, never a crash or a hang
     plants    hostile plants over exec, tcp, udp and serial: commands within limits, a safe input at the end
@@ -6,8 +6,8 @@
     faults    the k-th system call fails or comes late, then the run is resumed: the same files
     locale    a comma as the decimal point: the same files
 
-Everything is drawn from the seed and bounded; only loopback is used. Prints one line; exits with 1 on a finding, and
-keeps what led to it in FOLDER.
+Everything is drawn from the seed and bounded; only loopback is used. Prints one line; exits with 1 on a
+finding, and keeps what led to it in FOLDER.
 """
 import argparse
 import concurrent.futures
@@ -89,8 +89,8 @@ class Attack:
         return path
 
     def learn(self, d, trials=2, more=()):
-        return [self.binary, "learn", d + "/task.yaml", "--out", d + "/run", "--trials", str(trials), "--seed", "1",
-                "--threads", "1", "--yes", "--quiet", *more]
+        return [self.binary, "learn", d + "/task.yaml", "--out", d + "/run", "--trials", str(trials),
+                "--seed", "1", "--threads", "1", "--yes", "--quiet", *more]
 
     def calm(self):
         d = self.place("calm")
@@ -151,8 +151,8 @@ class Folders(Attack):
             digits = [i for i in range(n) if 48 <= data[i] <= 57]
             if digits:
                 at = rng.choice(digits)
-                word = rng.choice(["1e308", "-1e308", "nan", "9223372036854775807", "-1", "0", "1e-310", "null",
-                                   '"inf"', "2147483648", "[]", "{}"])
+                word = rng.choice(["1e308", "-1e308", "nan", "9223372036854775807", "-1", "0", "1e-310",
+                                   "null", '"inf"', "2147483648", "[]", "{}"])
                 data[at:at + 1] = word.encode()
         elif kind == 9:
             a, b = sorted(rng.randrange(n + 1) for _ in range(2))
@@ -183,7 +183,7 @@ class Folders(Attack):
                 "export": [self.binary, "export", d + "/run", "-o", d + "/c"],
                 "resume": self.learn(d, 2, ["--resume"]),
                 "next": [self.binary, "next", d + "/run", "--threads", "1", "--quiet"],
-                "simulate": [self.binary, "simulate", d + "/run", "-o", d + "/particles.npy", "--threads", "1"],
+                "simulate": [self.binary, "simulate", d + "/run", "-o", d + "/p.npy", "--threads", "1"],
             }[verb]
             wrong = broken(run(command, d + "/out"), d + "/out")
             if wrong:
@@ -208,8 +208,9 @@ class Plants(Attack):
             kind = kinds[i % len(kinds)]
             d = self.place(f"plant-{i}")
             log = d + "/log"
-            hostile = [sys.executable, HERE + "/hostile_plant.py", log, "--seed", str(rng.randrange(10 ** 9)), "--do",
-                       rng.choice(["random", "random", rng.choice(sorted(ACTS)) + "@%d" % rng.randrange(0, 40)])]
+            act = rng.choice(["random", "random", rng.choice(sorted(ACTS)) + "@%d" % rng.randrange(0, 40)])
+            hostile = [sys.executable, HERE + "/hostile_plant.py", log, "--seed", str(rng.randrange(10 ** 9)),
+                       "--do", act]
             extra = ", timeout: 0.3" + (", paced: yes" if rng.random() < 0.3 else "")
             opened, fds = [], []
             try:
@@ -222,12 +223,14 @@ class Plants(Attack):
                         fds = [*near, *far]
                         for end in (near, far):
                             tty.setraw(end[1])
-                        opened.append(subprocess.Popen([sys.executable, "-c", CABLE, str(near[0]), str(far[0])],
-                                                       pass_fds=(near[0], far[0])))
+                        cable = [sys.executable, "-c", CABLE, str(near[0]), str(far[0])]
+                        opened.append(subprocess.Popen(cable, pass_fds=(near[0], far[0])))
                         wire = "serial:" + os.ttyname(far[1])
-                    p = subprocess.Popen(hostile + ["--wire", wire], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+                    p = subprocess.Popen(hostile + ["--wire", wire], stdout=subprocess.PIPE,
+                                         stderr=subprocess.DEVNULL)
                     opened.append(p)
-                    address = os.ttyname(near[1]) if kind == "serial" else p.stdout.readline().split()[-1].decode()
+                    address = (os.ttyname(near[1]) if kind == "serial"
+                               else p.stdout.readline().split()[-1].decode())
                     plant = "{%s: '%s'%s}" % (kind, address, extra)
                 self.task(d, plant)
                 code = run(self.learn(d, 1), d + "/out", 90)
@@ -332,8 +335,8 @@ class Faults(Kills):
             rng = random.Random(self.o.seed * 1000003 + i)
             d = self.place(f"fault-{i}")
             self.task(d)
-            env = dict(os.environ, LD_PRELOAD=os.path.abspath(self.o.faults), FAULT_CALL=rng.choice(self.CALLS),
-                       FAULT_AT=str(rng.randrange(1, 60)), FAULT_KIND=rng.choice(self.KINDS))
+            env = dict(os.environ, LD_PRELOAD=os.path.abspath(self.o.faults),
+                       FAULT_CALL=rng.choice(self.CALLS), FAULT_AT=str(rng.randrange(1, 60)), FAULT_KIND=rng.choice(self.KINDS))
             if rng.random() < 0.3:
                 env["FAULT_ALWAYS"] = "1"
             if env["FAULT_KIND"] in ("slow", "4"):

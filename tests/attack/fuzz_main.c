@@ -50,9 +50,10 @@ static void take(const char *path)
     fclose(f);
 }
 
-static const char *const words[] = {"1e308", "-1e308", "nan", "inf", "-0", "1e-320", "2147483648", "-2147483649",
-                                    "9223372036854775808", "%s%n", "../../..", "\"", "'", "{", "[", "}", "]",
-                                    ": ", "- ", "\n", "\r\n", "\t", ",", ";", "\xff\xfe", "\xe2\x80\xae", "\x1b["};
+static const char *const words[] = {
+    "1e308", "-1e308", "nan", "inf", "-0", "1e-320", "2147483648", "-2147483649", "9223372036854775808", "%s%n",
+    "../../..", "\"", "'", "{", "[", "}", "]", ": ", "- ", "\n", "\r\n", "\t", ",", ";", "\xff\xfe",
+    "\xe2\x80\xae", "\x1b["};
 
 static size_t mutate(uint8_t *d, size_t n)
 {

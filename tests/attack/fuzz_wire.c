@@ -14,7 +14,8 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static const char task_text[] = "name: spring\nrate: 50\ntrial: 2\nstate: {q: m, v: m/s}\ninputs: {u: 2}\n"
-                                "measured: {q: 1e-3}\nmodel: {velocities: {q: v}}\ncost: q^2\nstart: {std: 0}\n"
+                                "measured: {q: 1e-3}\nmodel: {velocities: {q: v}}\ncost: q^2\n"
+                                "start: {std: 0}\n"
                                 "plant: {ode: {v: u - 4*q - 0.1*v}}\n";
 
 static mcp_task   *task;
