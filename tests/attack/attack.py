@@ -235,6 +235,12 @@ class Plants(Attack):
                 self.task(d, plant)
                 code = run(self.learn(d, 1), d + "/out", 90)
                 wrong = broken(code, d + "/out") or self.judge(log, d + "/out")
+                until = time.monotonic() + 6  # a plant that was busy hears of it later
+                while wrong and wrong.startswith("no safe input") and time.monotonic() < until:
+                    time.sleep(0.1)
+                    wrong = self.judge(log, d + "/out")
+                if wrong and wrong.startswith("no safe input") and act.startswith("die@"):
+                    wrong = None  # nobody is there to be told
             finally:
                 for p in opened:
                     p.kill()
@@ -273,7 +279,7 @@ class Plants(Attack):
                 moved = False
             elif line == "closed":
                 moved = False
-        return "no safe input: " + "; ".join(lines[-2:]) if moved and "die@" not in str(lines) else None
+        return "no safe input: " + "; ".join(lines[-2:]) if moved else None
 
 
 class Kills(Attack):
