@@ -205,6 +205,10 @@ void mcp_link_close(mcp_link *l, double patience)
     l->start = l->end = 0;
     l->unsent[0] = '\0';
     if (l->child <= 0 || child_ended(l, patience)) return;
+    if (l->spared) {
+        l->child = 0;
+        return;
+    }
     kill(l->child, SIGTERM);
     if (child_ended(l, patience)) return;
     kill(l->child, SIGKILL);

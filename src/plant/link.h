@@ -18,6 +18,7 @@ typedef struct {
     mcp_link_kind kind;
     int           socket;      /* 1: a socket, so that a broken wire raises no signal  */
     pid_t         child;       /* of an exec link, else 0 */
+    int           spared;      /* 1: it has not said that it stopped, so it is not killed in a hurry */
     char          what[160];   /* for messages: "tcp 127.0.0.1:7000" */
     const mcp_watch *watch;    /* NULL: nobody watches */
     char          unsent[MCP_LINE_MAX]; /* the rest of a line that went out in part: it goes first */
@@ -41,7 +42,8 @@ mcp_status mcp_link_exec(mcp_link *l, char *const *argv, const char *folder,
 mcp_status mcp_link_tcp(mcp_link *l, const char *address, double timeout, mcp_error *err);
 mcp_status mcp_link_udp(mcp_link *l, const char *address, mcp_error *err);
 mcp_status mcp_link_serial(mcp_link *l, const char *device, int baud, mcp_error *err);
-/* A child gets patience seconds to end by itself, then SIGTERM, then SIGKILL. */
+/* A child gets patience seconds to end by itself, then SIGTERM, then SIGKILL; one that is spared is left to
+ * itself instead, with its end of the wire closed. */
 void mcp_link_close(mcp_link *l, double patience);
 
 /* 1: the other end of a connection is closed, as far as can be seen without waiting. */

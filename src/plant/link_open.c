@@ -23,6 +23,7 @@ static void begin(mcp_link *l, mcp_link_kind kind, int socket, const char *word,
     l->kind   = kind;
     l->socket = socket;
     l->child  = 0;
+    l->spared = 0;
     l->start = l->end = 0;
     l->unsent[0] = '\0';
     snprintf(l->what, sizeof l->what, "%s %s", word, name);

@@ -26,7 +26,7 @@ typedef struct {
     char              text[MCP_LINE_MAX];
     unsigned long     seq, applied; /* question asked last; apply acknowledged last */
     double            held[MCP_MAX_INPUT]; /* what the plant last said it applies */
-    int               open, sample;
+    int               open, sample, unstopped; /* unstopped: a stop was sent and not answered */
     char              words[MCP_LINE_MAX]; /* the last ones, see told */
     double            last_time;   /* the plant's own clock at the sample before   */
     double            start, tick; /* our clock at the first sample, at this one's tick */
@@ -370,8 +370,9 @@ static mcp_status wire_stop(void *context, const double *safe_u, mcp_error *err)
     w->link.watch = NULL;
     if (w->link.out >= 0 && w->hello.inputs) {
         write_inputs(w, "stop", safe_u);
-        if (w->open) st = ask(w, "stopped", patience, &line, &rest, err);
-        else (void)mcp_link_send(&w->link, w->text, mcp_clock() + patience, NULL);
+        w->unstopped = 1;
+        if (w->open && (st = ask(w, "stopped", patience, &line, &rest, err)) == MCP_OK) w->unstopped = 0;
+        else if (!w->open) (void)mcp_link_send(&w->link, w->text, mcp_clock() + patience, NULL);
     }
     w->link.watch = w->system->watch;
     told_rest(w);
@@ -382,7 +383,9 @@ static void wire_destroy(void *context)
 {
     wire *w = context;
     if (!w) return;
-    double patience = mcp_watch_stops(w->link.watch) ? STOP_PATIENCE / 2 : 1.0;
+    int    hurry = mcp_watch_stops(w->link.watch);
+    double patience = hurry ? STOP_PATIENCE / 2 : w->unstopped ? 5.0 : 1.0;
+    w->link.spared = hurry && w->unstopped; /* busy: it will find the stop, and its wire closed */
     w->link.watch = NULL;
     if (w->link.out >= 0) (void)mcp_link_send(&w->link, "bye\n", mcp_clock() + 0.1, NULL);
     mcp_link_close(&w->link, patience);
