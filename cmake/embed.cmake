@@ -1,11 +1,12 @@
-# mcp_embed(TARGET file...): each file becomes a string inside TARGET, rebuilt when the file changes. The string of
-# templates/page.html.in is `extern const char mcp_embed_page_html[]`: the file's bytes, ended by a zero; ".in" is not
-# part of the name. In CMakeLists.txt after mcp_folder(report ...), and in src/report/page.c:
+# mcp_embed(TARGET file...): each file becomes a string inside TARGET, rebuilt when the file changes. The
+# string of templates/page.html.in is `extern const char mcp_embed_page_html[]`: the file's bytes, ended by a
+# zero; ".in" is not part of the name. In CMakeLists.txt after mcp_folder(report ...), and in
+# src/report/page.c:
 #     mcp_embed(mcp_report src/report/templates/page.html.in src/report/templates/page.css)
 #     #include "embedded.h"
-if(CMAKE_SCRIPT_MODE_FILE)              # the second half, at build time: -D IN=file -D OUT=file.c -D NAME=symbol
+if(CMAKE_SCRIPT_MODE_FILE) # the second half, at build time: -D IN=file -D OUT=file.c -D NAME=symbol
   file(READ ${IN} bytes HEX)
-  string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}")    # sixteen bytes a line
+  string(REGEX REPLACE "(................................)" "\\1\n" bytes "${bytes}") # 16 bytes a line
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "'\\\\x\\1'," bytes "${bytes}")
   file(WRITE ${OUT} "#include \"embedded.h\"\nconst char ${NAME}[] = {\n${bytes}0};\n")
   return()

@@ -1,6 +1,6 @@
-# mcp_folder(NAME deps...): src/NAME/*.c becomes the object library mcp_NAME. It may include its own headers, those of the
-# folders named after it and of the folders these name: an #include against the arrows does not compile, because every
-# folder's headers are reached through a link directory of its own.
+# mcp_folder(NAME deps...): src/NAME/*.c becomes the object library mcp_NAME. It may include its own headers,
+# those of the folders named after it and of the folders these name: an #include against the arrows does not
+# compile, because every folder's headers are reached through a link directory of its own.
 # A file foo.isa.c is compiled once per instruction-set level (see src/math/isa.h).
 set(MCP_FOLDERS "" CACHE INTERNAL "")
 

@@ -44,9 +44,12 @@ install(FILES ${printed}/task.schema.json DESTINATION ${share})
 
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/mcpilco)
 install(EXPORT mcpilcoTargets NAMESPACE mcpilco:: DESTINATION ${package_dir})
-file(WRITE ${CMAKE_BINARY_DIR}/mcpilcoConfig.cmake "include(\"\${CMAKE_CURRENT_LIST_DIR}/mcpilcoTargets.cmake\")\n")
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/mcpilcoConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/mcpilcoConfig.cmake ${CMAKE_BINARY_DIR}/mcpilcoConfigVersion.cmake DESTINATION ${package_dir})
+file(WRITE ${CMAKE_BINARY_DIR}/mcpilcoConfig.cmake
+  "include(\"\${CMAKE_CURRENT_LIST_DIR}/mcpilcoTargets.cmake\")\n")
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/mcpilcoConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/mcpilcoConfig.cmake ${CMAKE_BINARY_DIR}/mcpilcoConfigVersion.cmake
+  DESTINATION ${package_dir})
 
 file(RELATIVE_PATH MCP_PC_PREFIX /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x)
 configure_file(cmake/mcpilco.pc.in mcpilco.pc @ONLY)

@@ -5,7 +5,8 @@ rm -rf "$WORK"; mkdir -p "$WORK"; cd "$WORK"
 fail() { echo "FAIL: $*"; exit 1; }
 tiny="--set optimise.particles=32 --set optimise.steps=40 --set optimise.steps_first=40 --trials 2 --seed 1"
 "$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" $tiny --out plain --quiet
-"$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" $tiny --out none --live 0.0.0.0:0 2> e.txt && fail "an open address was taken"
+"$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" $tiny --out none --live 0.0.0.0:0 2> e.txt &&
+    fail "an open address was taken"
 grep -q loopback e.txt || fail "no word about the loopback"
 "$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" $tiny --out live --live 0 > out.txt 2> log.txt &
 pid=$!
@@ -22,7 +23,8 @@ grep -q '"type": *"done"' events.txt || fail "the end was not told"
 cmp plain/trial-02/policy.json live/trial-02/policy.json || fail "watching changed the result"
 
 # few files to open, many connections that ask for nothing: the run has its own
-(ulimit -n 40; exec "$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" $tiny --out low --live 0 > low.txt 2> lowlog.txt) &
+(ulimit -n 40; exec "$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" $tiny --out low --live 0 \
+    > low.txt 2> lowlog.txt) &
 pid=$!
 for _ in $(seq 1500); do grep -q 'watch it at' lowlog.txt && break; sleep 0.02; done
 port=$(sed -n 's/.*127.0.0.1:\([0-9]*\).*/\1/p' lowlog.txt | head -1)
@@ -38,7 +40,8 @@ wait $pid || { cat lowlog.txt; fail "connections took the run's files"; }
 cmp plain/trial-02/policy.json low/trial-02/policy.json || fail "few files changed the result"
 
 # the stop button: kept what was finished, and resume goes on
-"$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" $tiny --set optimise.steps=4000 --set optimise.steps_first=4000 \
+"$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" $tiny --set optimise.steps=4000 \
+    --set optimise.steps_first=4000 \
     --out stopped --live 0 > stop.txt 2> stoplog.txt &
 pid=$!
 for _ in $(seq 1500); do grep -q 'watch it at' stoplog.txt && break; sleep 0.02; done

@@ -1,6 +1,6 @@
 """bench_rig.py MCPILCO TASK FOLDER OUT - a bench of its own: does what FOLDER (made by mcpilco next) asks
-for, on the plant that `MCPILCO plant TASK` serves, and writes what it logged to OUT, in its own names and units:
-milliseconds, degrees, torque."""
+for, on the plant that `MCPILCO plant TASK` serves, and writes what it logged to OUT, in its own names and
+units: milliseconds, degrees, torque."""
 import csv
 import importlib.util
 import math
