@@ -137,8 +137,8 @@ mcp_status bench_precision(bench_problem *b, const bench_request *q, mcp_error *
         printf(
             "%d data, %d particles, %zu draws of noise: J %.6f, standard deviation %.2g, single precision "
             "off by at most %.2g (%.0f times less)\n"
-            "gradient: standard deviation of the noise %.3g, single precision off by at most %.2g (%.0f times "
-            "less)\n",
+            "gradient: standard deviation of the noise %.3g, single precision off by at most %.2g (%.0f "
+            "times less)\n",
             q->data, q->particles, S, J_mean, sqrt(J_var), J_off, sqrt(J_var) / J_off, sqrt(g_var), g_off,
             sqrt(g_var) / g_off);
     for (int k = 0; k < 2; k++) mcp_rollout_free(r[k]);

@@ -80,7 +80,8 @@ static mcp_status prepare(check *c, mcp_error *err)
     mcp_status st;
     if ((st = mcp_plant_open(&plant, c->system, err)) != MCP_OK) goto done;
     if ((st = mcp_trial_create(&c->trial, c->task, err)) != MCP_OK) goto done;
-    if ((st = mcp_plant_run(plant, NULL, 1, 0, 0, NULL, NULL, c->trial, err)) != MCP_OK) goto done;
+    st = mcp_plant_run(plant, NULL, (mcp_trial_key){1, 0, 0}, NULL, NULL, c->trial, err);
+    if (st != MCP_OK) goto done;
     if ((st = mcp_estimate_states(&c->states, c->system, c->trial, err)) != MCP_OK) goto done;
     mcp_fit_data data = {1, &c->trial, &c->states, NULL, 1, 1};
     if ((st = mcp_fit_create(&c->fit, c->system, &data, c->pool, err)) != MCP_OK) goto done;

@@ -235,7 +235,8 @@ static int next(const choices *c)
     const mcp_learn_info *info = NULL;
     char              folder[4300];
     int               code = 0;
-    view_begin(&view, c->quiet || c->json ? VIEW_QUIET : term_is_live(stderr) ? VIEW_LIVE : VIEW_LINES, 1, 0.0);
+    view_begin(&view, c->quiet || c->json ? VIEW_QUIET : term_is_live(stderr) ? VIEW_LIVE : VIEW_LINES, 1,
+               0.0);
     mcp_status st = mcp_folder_exists(c->what) ? exchange_open_run(&x, c->what, c->threads, &view, &err)
                                                : open_task(&x, c, &view, &err);
     if (st == MCP_OK) st = mcp_learner_prepare(x.learner, &info, &err);
@@ -255,8 +256,8 @@ static int next(const choices *c)
     }
     if (x.learner) {
         mcp_error note = {MCP_OK, ""};
-        if (mcp_learner_close(x.learner, st == MCP_OK ? MCP_RUN_IS_WAITING : mcp_run_state_after(st), &note) !=
-                MCP_OK &&
+        mcp_run_state now = st == MCP_OK ? MCP_RUN_IS_WAITING : mcp_run_state_after(st);
+        if (mcp_learner_close(x.learner, now, &note) != MCP_OK &&
             st == MCP_OK) {
             st = note.status;
             err = note;

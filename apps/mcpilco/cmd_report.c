@@ -40,8 +40,8 @@ int cmd_report(int argc, char **argv)
     const char  *folder[MOST_RUNS] = {0}, *out = NULL;
     int          show = 0, count = 0;
     const option options[] = {
-        {"--out", OPTION_TEXT, &out, 0, 0, "FILE", "the page (FOLDER/report.html; of several runs compare.html)",
-         "-o"},
+        {"--out", OPTION_TEXT, &out, 0, 0, "FILE",
+         "the page (FOLDER/report.html; of several runs compare.html)", "-o"},
         {"--open", OPTION_FLAG, &show, 0, 0, NULL, "open it in the browser", NULL},
     };
     const command verb = {
@@ -59,7 +59,9 @@ int cmd_report(int argc, char **argv)
                  "and no network.\n"
                  "A run folder with missing or damaged files gives a page of what is there.",
         .examples =
-            "  mcpilco report runs/cartpole-1\n  mcpilco report runs/a runs/b runs/c -o compare.html\n  mcpilco report studies/table1 -o table1.html --open\n",
+            "  mcpilco report runs/cartpole-1\n"
+            "  mcpilco report runs/a runs/b runs/c -o compare.html\n"
+            "  mcpilco report studies/table1 -o table1.html --open\n",
     };
     char     *html = NULL, path[4200];
     mcp_error err = {MCP_OK, ""};

@@ -160,7 +160,8 @@ json_t *view_info_json(const mcp_learn_info *i)
     return o;
 }
 
-/* The wait before a trial: from the end of the one before, whose states took estimate_s, to its own policy. */
+/* The wait before a trial: from the end of the one before, whose states took estimate_s, to its own
+ * policy. */
 static double wait_of(const mcp_learn_info *i, double estimate_s)
 {
     const double part[] = {estimate_s, i->model_s, i->optimise_s, i->forecast_s};
@@ -195,8 +196,8 @@ void view_trial(learn_view *v, const mcp_learn_info *i)
                term_number(a, sizeof a, "%.2f", i->cost), i->ended ? ", ended early: " : "",
                i->ended ? i->reason : "");
     } else {
-        printf("trial %d: %s, cost %s (forecast %s, success %s)%s%s; %d steps on %d pairs, ready in %s", i->number,
-               verdict(i), term_number(a, sizeof a, "%.2f", i->cost),
+        printf("trial %d: %s, cost %s (forecast %s, success %s)%s%s; %d steps on %d pairs, ready in %s",
+               i->number, verdict(i), term_number(a, sizeof a, "%.2f", i->cost),
                term_number(b, sizeof b, "%.2f", i->forecast_cost),
                term_number(c, sizeof c, "%.2f", i->forecast_success), i->ended ? "; " : "",
                i->ended ? i->reason : "", i->steps, i->data, term_seconds(d, sizeof d, wait));

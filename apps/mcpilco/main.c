@@ -43,7 +43,8 @@ static int usage(FILE *to)
     fprintf(to, "mcpilco " MCP_VERSION " - learn controllers for real robots from seconds of data\n\n"
                 "usage: mcpilco VERB ...        mcpilco VERB --help teaches the verb\n"
                 "                               mcpilco help task lists the keys of a task file\n"
-                "                               mcpilco help task --schema: the same for editors, a JSON schema\n"
+                "                               mcpilco help task --schema: the same for editors, a JSON "
+                "schema\n"
                 "                               mcpilco help completion bash|zsh|fish: for the shell\n\n");
     for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
         fprintf(to, "  %-10s %s\n", verbs[i].name, verbs[i].about);
@@ -55,7 +56,8 @@ static int help_task(const char *form)
 {
     int schema = form && !strcmp(form, "--schema");
     if (form && !schema) {
-        fprintf(stderr, "mcpilco help task: \"%s\" is not known; usage: mcpilco help task [--schema]\n", form);
+        fprintf(stderr, "mcpilco help task: \"%s\" is not known; usage: mcpilco help task [--schema]\n",
+                form);
         return 2;
     }
     char     *text = NULL;

@@ -44,7 +44,8 @@ typedef struct {
  * stderr. */
 enum { OPTIONS_GO = -1 };
 int options_parse(const command *c, int argc, char **argv);
-/* While see is not NULL, options_parse hands it the table and returns 0: how completion.c reads all of them. */
+/* While see is not NULL, options_parse hands it the table and returns 0: how completion.c reads all of
+ * them. */
 typedef void options_see_fn(void *context, const command *c);
 void options_see(options_see_fn *see, void *context);
 int  options_seen(void); /* is somebody looking? */

@@ -81,7 +81,8 @@ int main(int argc, char **argv)
     if (st == MCP_OK) st = mcp_learner_create(&learner, task, &settings, &err);
     while (st == MCP_OK && mcp_learner_trials(learner) < trials) {
         st = mcp_learner_trial(learner, &info, &err);
-        if (st == MCP_OK && info->explored) printf("exploration %d: %d samples\n", info->number, info->samples);
+        if (st == MCP_OK && info->explored)
+            printf("exploration %d: %d samples\n", info->number, info->samples);
         if (st == MCP_OK && !info->explored)
             printf("trial %d: cost %.2f (forecast %.2f)%s\n", info->number, info->cost, info->forecast_cost,
                    info->success ? ", success" : "");

@@ -83,8 +83,8 @@ static int tick(void *context, const mcp_trial *so_far)
 static mcp_status one_run(work *w, mcp_plant *p, mcp_run_item *it, int run, mcp_error *err)
 {
     mcp_score  score;
-    mcp_status st = mcp_plant_run(p, w->theta, w->q->seed, (uint32_t)w->q->trial, (uint32_t)run + 1, tick,
-                                  (void *)(uintptr_t)w->system, it->trial, err);
+    mcp_trial_key key = {w->q->seed, (uint32_t)w->q->trial, (uint32_t)run + 1};
+    mcp_status    st = mcp_plant_run(p, w->theta, key, tick, (void *)(uintptr_t)w->system, it->trial, err);
     if (st != MCP_OK) return st;
     mcp_states_free(it->states);
     it->states = NULL;

@@ -263,7 +263,8 @@ static mcp_status execute(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     r->system->watch = &l->watch;
     if (!l->plant && (st = mcp_plant_open(&l->plant, r->system, err)) != MCP_OK) return st;
     if ((st = mcp_trial_create(&it->trial, r->task, err)) != MCP_OK) return st;
-    st = mcp_plant_run(l->plant, it->theta, r->seed, (uint32_t)r->items, 0, tick, l, it->trial, err);
+    mcp_trial_key key = {r->seed, (uint32_t)r->items, 0};
+    st = mcp_plant_run(l->plant, it->theta, key, tick, l, it->trial, err);
     if (st != MCP_OK) {
         if (it->trial->samples > 0) (void)mcp_store_trial(r, it, "interrupted", NULL);
         return st;

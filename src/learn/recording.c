@@ -406,11 +406,12 @@ mcp_status mcp_recording_play(const mcp_recording *r, const mcp_system *s, const
     double    *u = mcp_calloc((size_t)s->steps * (size_t)s->nu + 1, sizeof *u);
     mcp_status st = u ? mcp_plant_from_ops(&plant, s, &ops, &p, err)
                       : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a recording");
-    if (st == MCP_OK && theta) st = mcp_plant_run(plant, theta, 0, 0, 0, NULL, NULL, out, err);
+    if (st == MCP_OK && theta)
+        st = mcp_plant_run(plant, theta, (mcp_trial_key){0, 0, 0}, NULL, NULL, out, err);
     else if (st == MCP_OK) {
         int n = r->rows < s->steps ? r->rows : s->steps;
         for (int k = 0; k < n * s->nu; k++) u[k] = isnan(r->input[k]) ? 0.0 : r->input[k];
-        st = mcp_plant_run_inputs(plant, u, 0, 0, 0, NULL, NULL, out, err);
+        st = mcp_plant_run_inputs(plant, u, (mcp_trial_key){0, 0, 0}, NULL, NULL, out, err);
     }
     mcp_plant_close(plant);
     mcp_free(u);

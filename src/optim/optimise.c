@@ -6,8 +6,8 @@
  *     share of particles that
  *               fail the task's success test: J (1 + w (1 - p)); the best policy by this score is kept and,
  *                 at the end, returned
- *   stop:       a gain counts when it is more than chance and more than the model can be trusted with; without
- *               one for a while the rate is lowered, and in the end the optimisation stops
+ *   stop:       a gain counts when it is more than chance and more than the model can be trusted with;
+ *               without one for a while the rate is lowered, and in the end the optimisation stops
  *   incumbent:  a policy that worked on the plant is replaced only for a predicted gain that is worth the
  *     risk
  * A step whose particles give NaN is drawn again; after ten draws in a row the policy is given up for a
@@ -162,7 +162,8 @@ static mcp_status sample(search *s, mcp_rollout_result *result, int *event)
     for (;;) {
         mcp_status st = MCP_OK;
         for (int k = 0; k < RESAMPLE_MOST; k++) {
-            st = particles(s, s->coarse ? s->few : s->rollout, s->draws++, s->pace.dropout, 1.0, result, s->err);
+            st = particles(s, s->coarse ? s->few : s->rollout, s->draws++, s->pace.dropout, 1.0, result,
+                           s->err);
             if (st != MCP_ERR_NUMERIC) return st;
             s->info->resampled++;
         }

@@ -27,9 +27,9 @@ typedef struct {
 mcp_monitor mcp_monitor_make(double least); /* a 0.99, sigma 0.08 to 0.01, window 200 */
 mcp_verdict mcp_monitor_step(mcp_monitor *m, double J, mcp_pace *p);
 
-/* The plateau rule on costs without dropout on a fixed noise set: `patience` steps without a gain of more than
- * `worth` lower the pace by two notches (but not below `least`). The caller goes back to its best policy on
- * MCP_RULE_LOWERED. */
+/* The plateau rule on costs without dropout on a fixed noise set: `patience` steps without a gain of more
+ * than `worth` lower the pace by two notches (but not below `least`). The caller goes back to its best policy
+ * on MCP_RULE_LOWERED. */
 typedef struct {
     double least;
     int    patience;

@@ -18,18 +18,22 @@ mcp_status mcp_plant_from_ops(mcp_plant **out, const mcp_system *system, const m
                               void *context, mcp_error *err);
 void       mcp_plant_close(mcp_plant *p);
 
-/* Runs one trial: theta == NULL explores with the task's exploration signal number `trial`, else the
- * controller runs. seed, trial and run key every random number: run 0 is the trial of the learning loop
- * (stream MCP_RNG_PLANT), runs 1, 2, .. are evaluations (MCP_RNG_EVALUATE). tick (may be NULL) is called
- * after every sample and may return non-zero to end the trial: then MCP_ERR_STOPPED. A limit, or a plant that
- * ends the trial, is MCP_OK with out->ended and out->reason set. Whatever happens, samples taken so far are
- * in *out (its room: T+1) and the safe input was sent. */
+/* Of every random number of a trial: run 0 is the trial of the learning loop (stream MCP_RNG_PLANT), runs 1,
+ * 2, .. are evaluations (MCP_RNG_EVALUATE). */
+typedef struct {
+    uint64_t seed;
+    uint32_t trial, run;
+} mcp_trial_key;
+/* Runs one trial: theta == NULL explores with the task's exploration signal number key.trial, else the
+ * controller runs. tick (may be NULL) is called after every sample and may return non-zero to end the trial:
+ * then MCP_ERR_STOPPED. A limit, or a plant that ends the trial, is MCP_OK with out->ended and out->reason
+ * set. Whatever happens, samples taken so far are in *out (its room: T+1) and the safe input was sent. */
 typedef int mcp_tick_fn(void *context, const mcp_trial *so_far);
-mcp_status mcp_plant_run(mcp_plant *p, const double *theta, uint64_t seed, uint32_t trial, uint32_t run,
-                         mcp_tick_fn *tick, void *tick_context, mcp_trial *out, mcp_error *err);
+mcp_status mcp_plant_run(mcp_plant *p, const double *theta, mcp_trial_key key, mcp_tick_fn *tick,
+                         void *tick_context, mcp_trial *out, mcp_error *err);
 /* The same with given inputs u[T][nu], clamped like any other. */
-mcp_status mcp_plant_run_inputs(mcp_plant *p, const double *u, uint64_t seed, uint32_t trial, uint32_t run,
-                                mcp_tick_fn *tick, void *tick_context, mcp_trial *out, mcp_error *err);
+mcp_status mcp_plant_run_inputs(mcp_plant *p, const double *u, mcp_trial_key key, mcp_tick_fn *tick,
+                                void *tick_context, mcp_trial *out, mcp_error *err);
 
 /* The score of a recorded trial by its applied inputs; one that ended early has not succeeded. states:
  * [sample][nx] the truth, or the estimate where that is unknown. */

@@ -264,7 +264,7 @@ mcp_status mcp_probe_run(mcp_probe *out, const mcp_system *system, const mcp_pro
     if ((st = mcp_plant_open(&w.inner, system, err)) != MCP_OK) goto done;
     if ((st = mcp_plant_from_ops(&w.outer, system, &watch, &w, err)) != MCP_OK) goto done;
     began = mcp_clock();
-    st = mcp_plant_run_inputs(w.outer, w.u, s->seed, 0, 1, tick, tick_context, w.trial, err);
+    st = mcp_plant_run_inputs(w.outer, w.u, (mcp_trial_key){s->seed, 0, 1}, tick, tick_context, w.trial, err);
     out->seconds = mcp_clock() - began;
     if (st == MCP_OK) st = judge(&w, out, err);
 done:

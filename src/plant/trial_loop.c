@@ -188,20 +188,20 @@ static mcp_status loop(trial_run *r, mcp_tick_fn *tick, void *tick_context, mcp_
 }
 
 /* theta == NULL: the inputs in p->explore. */
-static mcp_status run_trial(mcp_plant *p, const double *theta, uint64_t seed, uint32_t trial, uint32_t run,
-                            mcp_tick_fn *tick, void *tick_context, mcp_trial *out, mcp_error *err)
+static mcp_status run_trial(mcp_plant *p, const double *theta, mcp_trial_key key, mcp_tick_fn *tick,
+                            void *tick_context, mcp_trial *out, mcp_error *err)
 {
     const mcp_task *task = p->system->task;
     double          x0[MCP_MAX_STATE], safe[MCP_MAX_INPUT];
     trial_run       r = {.p = p, .s = p->system, .theta = theta, .out = out, .sent = NAN};
     mcp_status      st, stopped;
 
-    mcp_start_draw(task, !theta && task->explore.start.parts ? &task->explore.start : &task->start, seed,
-                   trial, run, x0);
+    mcp_start_draw(task, !theta && task->explore.start.parts ? &task->explore.start : &task->start, key.seed,
+                   key.trial, key.run, x0);
     forget(&r.sample);
     mcp_runtime_reset(p->control);
     mcp_plausible_begin(&r.plausible, task);
-    st = p->ops.reset(p->context, x0, seed, trial, run, &r.sample, err);
+    st = p->ops.reset(p->context, x0, key.seed, key.trial, key.run, &r.sample, err);
     if (st == MCP_OK) st = loop(&r, tick, tick_context, err);
     if (st != MCP_OK && !out->ended) end(&r, "", st == MCP_ERR_NUMERIC   ? "numbers not finite"
                                                : st == MCP_ERR_STOPPED ? "stopped"
@@ -223,19 +223,20 @@ static mcp_status empty(const mcp_plant *p, int explored, mcp_trial *out, mcp_er
                     p->system->steps + 1);
 }
 
-mcp_status mcp_plant_run(mcp_plant *p, const double *theta, uint64_t seed, uint32_t trial, uint32_t run,
-                         mcp_tick_fn *tick, void *tick_context, mcp_trial *out, mcp_error *err)
+mcp_status mcp_plant_run(mcp_plant *p, const double *theta, mcp_trial_key key, mcp_tick_fn *tick,
+                         void *tick_context, mcp_trial *out, mcp_error *err)
 {
     mcp_status st = empty(p, theta == NULL, out, err);
-    if (st == MCP_OK && !theta) st = mcp_explore_inputs(p->system->task, seed, trial, p->explore, err);
-    return st == MCP_OK ? run_trial(p, theta, seed, trial, run, tick, tick_context, out, err) : st;
+    if (st == MCP_OK && !theta)
+        st = mcp_explore_inputs(p->system->task, key.seed, key.trial, p->explore, err);
+    return st == MCP_OK ? run_trial(p, theta, key, tick, tick_context, out, err) : st;
 }
 
-mcp_status mcp_plant_run_inputs(mcp_plant *p, const double *u, uint64_t seed, uint32_t trial, uint32_t run,
-                                mcp_tick_fn *tick, void *tick_context, mcp_trial *out, mcp_error *err)
+mcp_status mcp_plant_run_inputs(mcp_plant *p, const double *u, mcp_trial_key key, mcp_tick_fn *tick,
+                                void *tick_context, mcp_trial *out, mcp_error *err)
 {
     mcp_status st = empty(p, 1, out, err);
     if (st != MCP_OK) return st;
     memcpy(p->explore, u, (size_t)p->system->steps * (size_t)p->system->nu * sizeof *u);
-    return run_trial(p, NULL, seed, trial, run, tick, tick_context, out, err);
+    return run_trial(p, NULL, key, tick, tick_context, out, err);
 }

@@ -64,8 +64,8 @@ static mcp_status on_plant(bundle *b, const mcp_run *r, const mcp_run_item *poli
     if (st == MCP_OK) st = mcp_trial_create(&it.trial, r->task, err);
     for (int k = 0; k < runs && st == MCP_OK; k++) {
         mcp_score score;
-        st = mcp_plant_run(plant, policy->theta, r->seed, (uint32_t)policy->info.number, (uint32_t)k + 1,
-                           NULL, NULL, it.trial, err);
+        mcp_trial_key key = {r->seed, (uint32_t)policy->info.number, (uint32_t)k + 1};
+        st = mcp_plant_run(plant, policy->theta, key, NULL, NULL, it.trial, err);
         double *x = st == MCP_OK ? mcp_run_outcome(&it) : NULL;
         if (st == MCP_OK && !x)
             st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a figure of %d runs", runs);

@@ -30,7 +30,8 @@ static mcp_colour colour(int i) { return (mcp_colour)(MCP_C1 + i % 6); }
 /* The last part of the path, or all of it when that is not unique. */
 static const char *name_of(const lot *q, int i)
 {
-    const char *slash = strrchr(q->of[i].folder, '/'), *base = slash && slash[1] ? slash + 1 : q->of[i].folder;
+    const char *slash = strrchr(q->of[i].folder, '/');
+    const char *base = slash && slash[1] ? slash + 1 : q->of[i].folder;
     for (int k = 0; k < q->n; k++) {
         const char *other = strrchr(q->of[k].folder, '/');
         if (k != i && !strcmp(other && other[1] ? other + 1 : q->of[k].folder, base)) return q->of[i].folder;
@@ -96,8 +97,8 @@ static void cost_charts(mcp_text *out, const lot *q)
     mcp_page_section(out, "costs", "Costs");
     mcp_page_grid(out, 1);
     for (int chart = 0; chart < 2; chart++) {
-        mcp_plot_init(&p, WIDTH, HEIGHT, chart ? "forecast chance of success [%]" : "cost of each trial", "trial",
-                      NULL);
+        mcp_plot_init(&p, WIDTH, HEIGHT, chart ? "forecast chance of success [%]" : "cost of each trial",
+                      "trial", NULL);
         p.integers = 1;
         p.x0 = 0.5;
         p.x1 = most + 0.5;
@@ -135,8 +136,8 @@ static void trajectories(mcp_text *out, const lot *q)
         for (int i = 0; i < q->n; i++) {
             int at = mcp_task_find_state(q->of[i].run->task, first->task->state[k]);
             if (at >= 0 && real[i])
-                mcp_plot_line(&p, it[i]->trial->samples, it[i]->trial->t, real[i] + at, q->of[i].run->system->nx,
-                              colour(i), name_of(q, i));
+                mcp_plot_line(&p, it[i]->trial->samples, it[i]->trial->t, real[i] + at,
+                              q->of[i].run->system->nx, colour(i), name_of(q, i));
         }
         mcp_page_figure(out, &p, NULL);
     }
@@ -236,7 +237,8 @@ mcp_status mcp_report_compare(int n, const char *const *folder, char **html, mcp
     lot        q = {.of = mcp_calloc(RUNS, sizeof(one))};
     *html = NULL;
     if (!q.of) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a comparison");
-    if (n > RUNS) st = mcp_fail(err, MCP_ERR_ARG, "%d runs are too many for one page; name at most %d", n, RUNS);
+    if (n > RUNS)
+        st = mcp_fail(err, MCP_ERR_ARG, "%d runs are too many for one page; name at most %d", n, RUNS);
     for (int i = 0; st == MCP_OK && i < n; i++) {
         mcp_error trouble;
         q.of[i].folder = folder[i];

@@ -272,7 +272,8 @@ const mcp_key mcp_model_table[] = {
      .about = "further starts of the training besides the one from the data"},
     {"evaluations_max", KEY_INT, AT(model.gp.evaluations_max), 1, 100000, .fallback = "200",
      .about = "most likelihood evaluations per start"},
-    {"posterior", KEY_CHOICE, AT(model.posterior.type), .choices = "exact|sparse|subset", .fallback = "sparse",
+    {"posterior", KEY_CHOICE, AT(model.posterior.type), .choices = "exact|sparse|subset",
+     .fallback = "sparse",
      .about = "exact: all data; sparse: inducing points until a bound on the lost variance holds; subset: a "
               "subset of "
               "the data"},

@@ -113,7 +113,8 @@ static mcp_status check_kind(mcp_reader *r, mcp_yaml *n, int kind)
         mcp_yaml *c = mcp_yaml_find(n, k->name);
         if (c && !c->filled && k->only && !mcp_listed(word, k->only))
             return mcp_fail_at(r->err, c->key_at,
-                               "found key \"%s\", expected no such key for a plant of kind %s", k->name, word);
+                               "found key \"%s\", expected no such key for a plant of kind %s", k->name,
+                               word);
     }
     return MCP_OK;
 }

@@ -59,7 +59,7 @@ static int run(const char *file, int trials)
            "memory kB", "fds");
     double began = mcp_clock();
     for (int k = 1; k <= trials && !bad; k++) {
-        if (mcp_plant_run(plant, NULL, 1, 0, 0, NULL, NULL, t, &err) != MCP_OK) {
+        if (mcp_plant_run(plant, NULL, (mcp_trial_key){1, 0, 0}, NULL, NULL, t, &err) != MCP_OK) {
             printf("FAIL trial %d: %s\n", k, err.text);
             bad = 1;
         }

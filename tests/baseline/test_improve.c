@@ -41,7 +41,7 @@ static int set_up(void)
     if (mcp_task_parse(&task, "slide.yaml", slide, NULL, 0, &e) != MCP_OK ||
         mcp_system_create(&sys, task, &e) != MCP_OK || mcp_plant_open(&plant, sys, &e) != MCP_OK ||
         mcp_trial_create(&trial, task, &e) != MCP_OK ||
-        mcp_plant_run(plant, NULL, 1, 0, 0, NULL, NULL, trial, &e) != MCP_OK ||
+        mcp_plant_run(plant, NULL, (mcp_trial_key){1, 0, 0}, NULL, NULL, trial, &e) != MCP_OK ||
         mcp_estimate_states(&states, sys, trial, &e) != MCP_OK ||
         mcp_fit_create(&fit, sys, &(mcp_fit_data){1, &trial, &states, NULL, 1, 1}, NULL, &e) != MCP_OK) {
         FAIL_("%s", e.text);

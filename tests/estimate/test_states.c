@@ -22,7 +22,7 @@ static int rig_open(rig *r, mcp_task *task)
     if (mcp_system_create(&r->system, task, &why) == MCP_OK &&
         mcp_plant_open(&r->plant, r->system, &why) == MCP_OK &&
         mcp_trial_create(&r->trial, task, &why) == MCP_OK &&
-        mcp_plant_run(r->plant, NULL, 3, 0, 0, NULL, NULL, r->trial, &why) == MCP_OK &&
+        mcp_plant_run(r->plant, NULL, (mcp_trial_key){3, 0, 0}, NULL, NULL, r->trial, &why) == MCP_OK &&
         mcp_estimate_states(&r->states, r->system, r->trial, &why) == MCP_OK)
         return 1;
     FAIL_("%s", why.text);
@@ -79,8 +79,9 @@ static double measured_change_error(const char *smoother, const char *noise, dou
     *promised = loud.states->change_std[0];
     for (uint32_t trial = 0; trial < 150; trial++) {
         mcp_states *a = NULL, *b = NULL;
-        if (mcp_plant_run(quiet.plant, NULL, 3, trial, 0, NULL, NULL, quiet.trial, &why) != MCP_OK ||
-            mcp_plant_run(loud.plant, NULL, 3, trial, 0, NULL, NULL, loud.trial, &why) != MCP_OK ||
+        mcp_trial_key key = {3, trial, 0};
+        if (mcp_plant_run(quiet.plant, NULL, key, NULL, NULL, quiet.trial, &why) != MCP_OK ||
+            mcp_plant_run(loud.plant, NULL, key, NULL, NULL, loud.trial, &why) != MCP_OK ||
             mcp_estimate_states(&a, quiet.system, quiet.trial, &why) != MCP_OK ||
             mcp_estimate_states(&b, loud.system, loud.trial, &why) != MCP_OK)
             FAIL_("%s", why.text);

@@ -320,7 +320,8 @@ static double negative_gradient(void *user, const double *p, const double *x, co
 CASE(a_hopeless_matrix_is_an_error_not_a_crash)
 {
     double          X[N * D], y[N], nlml, mean;
-    mcp_user_kernel uk = {.size = sizeof uk, .params = 0, .value = negative_value, .gradient = negative_gradient};
+    mcp_user_kernel uk = {.size = sizeof uk, .params = 0, .value = negative_value,
+                          .gradient = negative_gradient};
     mcp_kernel     *k;
     mcp_gp         *gp;
     mcp_posterior  *p;

@@ -165,7 +165,8 @@ static double user_gradient(void *user, const double *p, const double *x, const 
 
 static mcp_kernel *user_in_a_tree(double *c)
 {
-    mcp_user_kernel uk = {.size = sizeof uk, .params = 2, .value = user_value, .gradient = user_gradient, .user = c};
+    mcp_user_kernel uk = {.size = sizeof uk, .params = 2, .value = user_value, .gradient = user_gradient,
+                          .user = c};
     mcp_kernel     *u = NULL, *se = parse("se(0,2) + linear(3)"), *k = NULL;
     mcp_error       e;
     if (mcp_kernel_from_user(&u, D, &uk, &e) != MCP_OK || mcp_kernel_product(&k, u, se, &e) != MCP_OK)
@@ -178,7 +179,8 @@ static mcp_kernel *user_in_a_tree(double *c)
 CASE(user_kernel_works_alone_and_in_a_tree)
 {
     double          c  = 0.7;
-    mcp_user_kernel uk = {.size = sizeof uk, .params = 2, .value = user_value, .gradient = user_gradient, .user = &c};
+    mcp_user_kernel uk = {.size = sizeof uk, .params = 2, .value = user_value, .gradient = user_gradient,
+                          .user = &c};
     mcp_kernel     *k;
     REQUIRE_OK(mcp_kernel_from_user(&k, D, &uk, err));
     check_gradient(k, 5);

@@ -76,7 +76,8 @@ CASE(plateau_waits_for_its_patience_and_ignores_gains_of_no_worth)
     mcp_pace    p = {0.02, 0.25};
     CHECK(mcp_plateau_step(&r, 50, 15.0, 0.1, &p) == MCP_RULE_GO);
     CHECK(mcp_plateau_step(&r, 100, 14.91, 0.1, &p) == MCP_RULE_GO); /* too little, but 50 steps only */
-    CHECK(mcp_plateau_step(&r, 125, 14.91, 0.05, &p) == MCP_RULE_GO); /* the same gain, when it is worth more */
+    /* the same gain, when it is worth more */
+    CHECK(mcp_plateau_step(&r, 125, 14.91, 0.05, &p) == MCP_RULE_GO);
     CHECK(r.reference == 14.91 && r.since == 125);
     CHECK(mcp_plateau_step(&r, 200, 14.0, 1.0, &p) == MCP_RULE_GO);
     CHECK(mcp_plateau_step(&r, 225, 14.0, 1.0, &p) == MCP_RULE_LOWERED); /* 100 steps since the last one */
@@ -99,7 +100,8 @@ CASE(plateau_takes_any_number_after_none)
 CASE(gain_error_is_that_of_paired_differences)
 {
     /* differences 1, 2, 3, 4 after a large common part: deviation sqrt(5/3), error half of it */
-    const double before[] = {101, 202, 303, 404}, after[] = {100, 200, 300, 400}, same[] = {100, 201, 302, 403};
+    const double before[] = {101, 202, 303, 404}, after[] = {100, 200, 300, 400},
+                 same[] = {100, 201, 302, 403};
     CHECK_CLOSE(mcp_gain_error(4, before, after), 0.5 * sqrt(5.0 / 3.0), 1e-12, 0);
     CHECK_CLOSE(mcp_gain_error(4, before, same), 0.0, 0, 1e-12); /* every particle gains one */
     CHECK(mcp_gain_error(1, before, after) == 0.0);

@@ -13,7 +13,7 @@ static int rig_open(rig *r, mcp_task *task, const mcp_plant_ops *ops, void *cont
 
 static mcp_status explore(rig *r, uint32_t trial, uint32_t run, mcp_error *why)
 {
-    return mcp_plant_run(r->plant, NULL, 11, trial, run, NULL, NULL, r->trial, why);
+    return mcp_plant_run(r->plant, NULL, (mcp_trial_key){11, trial, run}, NULL, NULL, r->trial, why);
 }
 
 CASE(ode_plant_follows_the_closed_form)
@@ -310,7 +310,8 @@ CASE(a_stop_from_the_caller_keeps_the_data_and_sends_the_safe_input)
     toy       t = {.safe = 9};
     mcp_error why = {MCP_OK, ""};
     REQUIRE(rig_open(&r, toy_task(NULL), &toy_ops, &t));
-    CHECK(mcp_plant_run(r.plant, NULL, 1, 0, 0, stop_at_20, NULL, r.trial, &why) == MCP_ERR_STOPPED);
+    CHECK(mcp_plant_run(r.plant, NULL, (mcp_trial_key){1, 0, 0}, stop_at_20, NULL, r.trial, &why) ==
+          MCP_ERR_STOPPED);
     CHECK(r.trial->samples == 20 && t.stops == 1 && t.safe == 0.0);
     CHECK_HAS(r.trial->reason, "stopped");
     rig_close(&r);
@@ -325,7 +326,7 @@ CASE(a_policy_gets_the_observed_state_and_is_clamped)
                                               .more = "policy: param(gain, -30)*q + param(damping, -1)*v\n"}),
                      NULL, NULL));
     double theta[2] = {-30, -1};
-    CHECK_OK(mcp_plant_run(r.plant, theta, 1, 1, 0, NULL, NULL, r.trial, err));
+    CHECK_OK(mcp_plant_run(r.plant, theta, (mcp_trial_key){1, 1, 0}, NULL, NULL, r.trial, err));
     CHECK(!r.trial->explored && r.trial->samples == 101);
     for (int k = 0; k < 100; k++) {
         double q = r.trial->measured[k], v = k ? (q - r.trial->measured[k - 1]) / 0.02 : 0.0;

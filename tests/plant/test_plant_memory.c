@@ -41,7 +41,7 @@ static int child(const char *mode)
     if (!task || mcp_system_create(&s, task, &why) != MCP_OK) {
         result = FAILED_BEFORE;
     } else if (mcp_plant_open(&p, s, &why) == MCP_OK && mcp_trial_create(&t, task, &why) == MCP_OK &&
-               mcp_plant_run(p, NULL, 1, 0, 0, NULL, NULL, t, &why) == MCP_OK &&
+               mcp_plant_run(p, NULL, (mcp_trial_key){1, 0, 0}, NULL, NULL, t, &why) == MCP_OK &&
                mcp_estimate_states(&z, s, t, &why) == MCP_OK &&
                mcp_estimate_pairs(&g, s, 1, &t, &z, &why) == MCP_OK) {
         result = g->n == 100 ? DONE_WELL : WRONG;

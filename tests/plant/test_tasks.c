@@ -92,8 +92,8 @@ CASE(mujoco_trial_is_reproducible_and_noisy)
     REQUIRE(rig_open(&r, "mujoco-cartpole", NULL, 0));
     REQUIRE_OK(mcp_trial_create(&a, r.task, err));
     REQUIRE_OK(mcp_trial_create(&b, r.task, err));
-    CHECK_OK(mcp_plant_run(r.plant, NULL, 5, 0, 0, NULL, NULL, a, err));
-    CHECK_OK(mcp_plant_run(r.plant, NULL, 5, 0, 0, NULL, NULL, b, err));
+    CHECK_OK(mcp_plant_run(r.plant, NULL, (mcp_trial_key){5, 0, 0}, NULL, NULL, a, err));
+    CHECK_OK(mcp_plant_run(r.plant, NULL, (mcp_trial_key){5, 0, 0}, NULL, NULL, b, err));
     CHECK(a->samples == 91 && !memcmp(a->truth, b->truth, 91 * 4 * sizeof(double)));
     CHECK(!memcmp(a->measured, b->measured, 91 * 2 * sizeof(double)));
     CHECK(a->measured[10] != a->truth[20]);
@@ -156,7 +156,7 @@ CASE(mujoco_has_room_for_contacts_that_come_later)
 {
     rig r;
     if (!drop(&r)) return;
-    CHECK_OK(mcp_plant_run(r.plant, NULL, 5, 0, 0, NULL, NULL, r.trial, err));
+    CHECK_OK(mcp_plant_run(r.plant, NULL, (mcp_trial_key){5, 0, 0}, NULL, NULL, r.trial, err));
     CHECK(r.trial->samples == 101);
     CHECK_CLOSE(r.trial->truth[2 * 100], -0.4, 0, 0.02); /* on the floor */
     rig_close(&r);
@@ -177,13 +177,13 @@ CASE(an_error_inside_mujoco_ends_the_trial_at_once_and_names_the_model)
     if (!drop(&r)) return;
     asked        = 0;
     mjcb_control = break_at_20; /* asked once a time step, and once for the first sample */
-    CHECK(mcp_plant_run(r.plant, NULL, 5, 0, 0, NULL, NULL, r.trial, &why) == MCP_ERR_PLANT);
+    CHECK(mcp_plant_run(r.plant, NULL, (mcp_trial_key){5, 0, 0}, NULL, NULL, r.trial, &why) == MCP_ERR_PLANT);
     mjcb_control = NULL;
     CHECK_HAS(why.text, "drop.xml: MuJoCo stopped before sample 10: the test's own error");
     CHECK(asked == 20);
     CHECK(r.trial->samples == 10);
-    CHECK_OK(
-        mcp_plant_run(r.plant, NULL, 5, 1, 0, NULL, NULL, r.trial, err)); /* and the next trial is whole */
+    /* and the next trial is whole */
+    CHECK_OK(mcp_plant_run(r.plant, NULL, (mcp_trial_key){5, 1, 0}, NULL, NULL, r.trial, err));
     CHECK(r.trial->samples == 101);
     rig_close(&r);
 }

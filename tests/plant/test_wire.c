@@ -133,7 +133,7 @@ static int fake(const char *mode)
 
 static mcp_status explore(rig *r, mcp_error *why)
 {
-    return mcp_plant_run(r->plant, NULL, 5, 1, 0, NULL, NULL, r->trial, why);
+    return mcp_plant_run(r->plant, NULL, (mcp_trial_key){5, 1, 0}, NULL, NULL, r->trial, why);
 }
 
 /* Only the cases about time set a short timeout: elsewhere a machine that stands still for a second must not
@@ -445,7 +445,7 @@ CASE(paced_trials_keep_time_by_our_clock_and_admit_what_they_missed)
     REQUIRE(rig_open(&here, simulated(), &why));
     REQUIRE(rig_open(&r, wired(exec_plant("--serve", "full", ", paced: yes")), &why));
     double began = mcp_clock();
-    CHECK_OK(mcp_plant_run(r.plant, NULL, 5, 1, 0, slow_once, NULL, r.trial, err));
+    CHECK_OK(mcp_plant_run(r.plant, NULL, (mcp_trial_key){5, 1, 0}, slow_once, NULL, r.trial, err));
     double           took = mcp_clock() - began;
     const mcp_timing m = r.trial->timing;
     CHECK(r.trial->samples == 101 && m.paced == 1);

@@ -48,8 +48,9 @@ static void check_equal(const char *plant)
         return;
     }
     for (int trial = 0; trial < 2; trial++) {
-        CHECK_OK(mcp_plant_run(here.plant, NULL, 5, (uint32_t)trial, 0, NULL, NULL, here.trial, err));
-        CHECK_OK(mcp_plant_run(there.plant, NULL, 5, (uint32_t)trial, 0, NULL, NULL, there.trial, err));
+        mcp_trial_key key = {5, (uint32_t)trial, 0};
+        CHECK_OK(mcp_plant_run(here.plant, NULL, key, NULL, NULL, here.trial, err));
+        CHECK_OK(mcp_plant_run(there.plant, NULL, key, NULL, NULL, there.trial, err));
         size_t n = (size_t)here.trial->samples;
         CHECK(n == 101 && there.trial->samples == 101);
         CHECK(!memcmp(here.trial->t, there.trial->t, n * sizeof(double)));

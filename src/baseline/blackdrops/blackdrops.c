@@ -391,7 +391,8 @@ mcp_status mcp_blackdrops_improve(const mcp_algorithm_input *in, double *theta, 
     mcp_status st;
     q.workers = mcp_pool_threads(in->pool);
     q.generations = in->system->task->optimise.generations;
-    *info = (mcp_optimise_info){.check_cosine = NAN, .tolerance = in->system->task->model.posterior.tolerance};
+    *info = (mcp_optimise_info){.check_cosine = NAN,
+                                .tolerance = in->system->task->model.posterior.tolerance};
     if ((st = mcp_blackdrops_check(in->system, err)) != MCP_OK) return st;
     if ((st = prepare(&q, err)) == MCP_OK && (st = find_scale(&q, err)) == MCP_OK) {
         if (in->warm) memcpy(q.start, theta, (size_t)q.n * sizeof *theta);
