@@ -50,9 +50,10 @@ mcp_status mcp_store_policy(const mcp_run *r, const mcp_run_item *it, const mcp_
     if (!it->folder) return MCP_OK;
     mcp_status st;
     if ((st = store_history(it, info, err)) != MCP_OK) return st;
-    if ((st = mcp_store_json(it, "optimise.json", mcp_info_to_json(MCP_IN_OPTIMISE, &it->info), err)) !=
-        MCP_OK)
-        return st;
+    json_t *about = mcp_info_to_json(MCP_IN_OPTIMISE, &it->info);
+    json_object_set_new(about, "points", json_integer(info->points));
+    json_object_set_new(about, "gps_in_single_precision", json_integer(info->single));
+    if ((st = mcp_store_json(it, "optimise.json", about, err)) != MCP_OK) return st;
 
     const mcp_program *p = r->system->controller;
     json_t            *groups = json_array();
