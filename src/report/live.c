@@ -213,7 +213,7 @@ static enum MHD_Result answer(struct MHD_Connection *c, unsigned code, struct MH
     MHD_add_response_header(r, "X-Content-Type-Options", "nosniff");
     MHD_add_response_header(r, "Content-Security-Policy",
                             "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; "
-                            "connect-src 'self'; img-src data:; frame-ancestors 'none'");
+                            "connect-src 'self' blob:; img-src data:; frame-ancestors 'none'");
     enum MHD_Result done = MHD_queue_response(c, code, r);
     MHD_destroy_response(r);
     return done;

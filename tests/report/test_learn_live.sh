@@ -51,4 +51,9 @@ printf 'POST /stop HTTP/1.1\r\nHost: localhost\r\nX-Mcpilco: stop\r\nContent-Len
 grep -q -m 1 '202' <&4 || fail "the stop button was refused"
 code=0; wait $pid || code=$?
 [ $code = 130 ] || { cat stoplog.txt; fail "stopped by the page: exit code $code"; }
+
+browser=$(command -v chromium || true)
+[ -n "$browser" ] || { echo "no chromium: the browser part is left out"; exit 0; }
+python3 "$SOURCE/tests/report/live_in_browser.py" "$browser" "$MCPILCO" "$SOURCE/tasks/pendulum.yaml" "$WORK" ||
+    fail "the live page in a browser"
 echo ok

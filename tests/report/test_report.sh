@@ -69,4 +69,10 @@ show phone.png 300 390 800
 ! grep -q 'CONSOLE' log.txt || { grep CONSOLE log.txt; fail "the page writes to the console"; }
 [ -s a.png ] && [ -s b.png ] && [ -s phone.png ] || fail "no screenshot"
 ! cmp -s a.png b.png || fail "the animation does not move"
+
+# under a real pointer, with a second run to compare
+"$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" --seed 2 --trials 2 --out other $tiny --set optimise.particles=24
+"$MCPILCO" report run other -o compare.html > /dev/null
+grep -q 'optimise.particles' compare.html || fail "the setting that differs is not on the page"
+python3 "$SOURCE/tests/report/pages_in_browser.py" "$browser" "$WORK" || fail "the pages in a browser"
 echo ok
