@@ -1,6 +1,7 @@
 /* cmd_report.c - mcpilco report and mcpilco plot: pages and figures of runs and studies. */
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -103,23 +104,86 @@ static int convert(const char *svg, const char *format, const char *out)
     return code ? 1 : 0;
 }
 
+/* Films: our frames, drawn by rsvg-convert, joined by ffmpeg. */
+typedef struct {
+    char folder[64];
+    int  frames;
+} film;
+
+static mcp_status keep_frame(void *context, int index, const char *svg, mcp_error *err)
+{
+    film *f = context;
+    char  from[128], to[128];
+    snprintf(from, sizeof from, "%s/frame.svg", f->folder);
+    snprintf(to, sizeof to, "%s/%05d.png", f->folder, index);
+    mcp_status  st = mcp_file_write(from, svg, strlen(svg), err);
+    char *const argv[] = {"rsvg-convert", "-o", to, from, NULL};
+    int         code = st == MCP_OK ? run_program(argv) : 0;
+    if (code)
+        return mcp_fail(err, MCP_ERR_IO, code == 127 ? "rsvg-convert is needed for films (Debian package librsvg2-bin)"
+                                                     : "rsvg-convert could not draw a frame");
+    f->frames = index + 1;
+    return term_stop() ? mcp_fail(err, MCP_ERR_STOPPED, "stopped") : st;
+}
+
+static void remove_frames(const film *f)
+{
+    char path[128];
+    for (int i = 0; i < f->frames; i++) {
+        snprintf(path, sizeof path, "%s/%05d.png", f->folder, i);
+        unlink(path);
+    }
+    snprintf(path, sizeof path, "%s/frame.svg", f->folder);
+    unlink(path);
+    rmdir(f->folder);
+}
+
+static int write_film(const char *folder, int trial, const char *path)
+{
+    film      f = {.folder = "/tmp/mcpilco-film-XXXXXX"};
+    double    rate = 0;
+    mcp_error err = {MCP_OK, ""};
+    char      frames[128], speed[32];
+    int       mp4 = strlen(path) > 4 && !strcmp(path + strlen(path) - 4, ".mp4");
+    if (!mkdtemp(f.folder)) {
+        fprintf(stderr, "mcpilco plot: no place for the frames in /tmp: %s\n", strerror(errno));
+        return 1;
+    }
+    int code = mcp_report_frames(folder, trial, keep_frame, &f, &rate, &err) == MCP_OK ? 0 : term_error("plot", &err);
+    snprintf(frames, sizeof frames, "%s/%%05d.png", f.folder);
+    snprintf(speed, sizeof speed, "%g", rate);
+    char *const gif[] = {"ffmpeg",   "-v", "error", "-y", "-framerate", speed, "-i", frames, "-vf",
+                         "split[a][b];[a]palettegen[p];[b][p]paletteuse", (char *)path, NULL};
+    char *const video[] = {"ffmpeg", "-v", "error", "-y", "-framerate", speed, "-i", frames, "-pix_fmt", "yuv420p",
+                           (char *)path, NULL};
+    if (!code && (code = run_program(mp4 ? video : gif)) != 0)
+        fprintf(stderr, code == 127 ? "mcpilco plot: ffmpeg is needed for films (Debian package ffmpeg)\n"
+                                    : "mcpilco plot: ffmpeg could not write %s\n", path);
+    remove_frames(&f);
+    if (code) return 1;
+    printf("%s\n", path);
+    return 0;
+}
+
 int cmd_plot(int argc, char **argv)
 {
-    const char  *folder[1], *out = NULL, *figure = NULL;
+    const char  *folder[1], *out = NULL, *figure = NULL, *format = NULL;
     int          trial = 0;
     const option options[] = {
         {"--figure", OPTION_TEXT, &figure, 0, 0, "NAME",
-         "of a run: trajectory, inputs, cost, model, observer, runs, trials, plane; of a study: success, "
-         "cost, first",
+         "of a run: trajectory, inputs, cost, model, observer, runs, trials, plane, animation; of a study: "
+         "success, cost, first",
          "-f"},
         {"--trial", OPTION_INT, &trial, 1, 999, "K", "policy trial (the last)", NULL},
-        {"--out", OPTION_TEXT, &out, 0, 0, "FILE", "x.svg, x.pdf or x.png (NAME.svg)", "-o"},
+        {"--out", OPTION_TEXT, &out, 0, 0, "FILE",
+         "x.svg, x.pdf or x.png (NAME.svg); x.gif or x.mp4 of the animation", "-o"},
+        {"--format", OPTION_TEXT, &format, 0, 0, "WORD", "svg, pdf, png, gif, mp4 (as the file's name ends)", NULL},
     };
     const command verb = {
         .verb = "plot",
         .synopsis = "RUN|STUDY --figure NAME [-o FILE]",
         .options = options,
-        .count = 3,
+        .count = sizeof options / sizeof *options,
         .least = 1,
         .most = 1,
         .positional = folder,
@@ -130,6 +194,8 @@ int cmd_plot(int argc, char **argv)
                     "400 runs on the plant\n"
                     "  mcpilco plot runs/ballplate-1 --figure plane -o plane.svg\n      ten runs, one "
                     "measured state against the other\n"
+                    "  mcpilco plot runs/cartpole-1 --figure animation --format gif\n      the last trial as a "
+                    "film\n"
                     "  mcpilco plot studies/table1 --figure success -o table1.svg\n",
     };
     char     *svg = NULL, path[4200], temporary[4300];
@@ -142,9 +208,19 @@ int cmd_plot(int argc, char **argv)
                 study ? mcp_report_study_figures() : mcp_report_figures());
         return 2;
     }
-    snprintf(path, sizeof path, out ? "%s" : "%s.svg", out ? out : figure);
+    int is_film = !study && !strcmp(figure, "animation");
+    if (out) snprintf(path, sizeof path, "%s", out);
+    else snprintf(path, sizeof path, "%s.%s", figure, format ? format : is_film ? "gif" : "svg");
     const char *end = strrchr(path, '.');
     int         plain = end && !strcmp(end, ".svg");
+    if (is_film && end && (!strcmp(end, ".gif") || !strcmp(end, ".mp4"))) {
+        term_catch_signals();
+        return write_film(folder[0], trial, path);
+    }
+    if (is_film) {
+        fprintf(stderr, "mcpilco plot: %s: the name of a film must end in .gif or .mp4\n", path);
+        return 2;
+    }
     if (!end || (!plain && strcmp(end, ".pdf") && strcmp(end, ".png"))) {
         fprintf(stderr, "mcpilco plot: %s: the name must end in .svg, .pdf or .png\n", path);
         return 2;

@@ -75,9 +75,18 @@ static int help_task(const char *form)
 static int finish(const char *what, int code)
 {
     if (!ferror(stdout) && fflush(stdout) == 0) return code;
+    if (errno == EPIPE) return code ? code : 1; /* its reader is gone: nobody is told */
     fprintf(stderr, "mcpilco %s: cannot write to standard output: %s\n", what,
             strerror(errno ? errno : EIO));
     return code ? code : 1;
+}
+
+static int unknown_verb(const char *name)
+{
+    const char *near = nearest_word(name, verb_name, NULL);
+    fprintf(stderr, "mcpilco: there is no verb \"%s\"%s%s%s; mcpilco --help lists them\n", name,
+            near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+    return 2;
 }
 
 int main(int argc, char **argv)
@@ -88,6 +97,12 @@ int main(int argc, char **argv)
         return finish("help", help_task(argc > 3 ? argv[3] : NULL));
     if (argc > 2 && !strcmp(argv[1], "help") && !strcmp(argv[2], "completion"))
         return completion_print(argc > 3 ? argv[3] : "", verbs, sizeof verbs / sizeof *verbs);
+    if (argc > 2 && !strcmp(argv[1], "help")) { /* help VERB: what VERB --help prints */
+        char *ask[] = {argv[2], "--help", NULL};
+        for (size_t i = 0; i < sizeof verbs / sizeof *verbs; i++)
+            if (!strcmp(argv[2], verbs[i].name)) return finish("help", verbs[i].run(2, ask));
+        return unknown_verb(argv[2]);
+    }
     if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h") || !strcmp(argv[1], "help"))
         return finish("help", usage(stdout));
     if (!strcmp(argv[1], "--version")) {
@@ -99,8 +114,5 @@ int main(int argc, char **argv)
             enough_memory(argv);
             return finish(argv[1], verbs[i].run(argc - 1, argv + 1));
         }
-    const char *near = nearest_word(argv[1], verb_name, NULL);
-    fprintf(stderr, "mcpilco: there is no verb \"%s\"%s%s%s; mcpilco --help lists them\n", argv[1],
-            near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
-    return 2;
+    return unknown_verb(argv[1]);
 }

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "mcpilco/error.h"
+#include "term.h"
 
 enum { WORD_MAX = 40 };
 
@@ -98,7 +99,10 @@ static int set_value(const command *c, const option *o, const char *text)
     double number;
     errno = 0;
     switch (o->type) {
-    case OPTION_FLAG: *(int *)o->value = 1; return OPTIONS_GO;
+    case OPTION_FLAG:
+        *(int *)o->value = 1;
+        if (!strcmp(o->name, "--json")) term_want_json();
+        return OPTIONS_GO;
     case OPTION_TEXT: *(const char **)o->value = text; return OPTIONS_GO;
     case OPTION_LIST: {
         option_list *l = o->value;

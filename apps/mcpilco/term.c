@@ -67,22 +67,35 @@ const char *term_number(char *out, size_t size, const char *fmt, double v)
     return out;
 }
 
+static int json_wanted;
+
+void term_want_json(void)
+{
+    json_wanted = 1;
+}
+
 int term_error(const char *verb, const mcp_error *e)
 {
     char text[sizeof e->text];
     memcpy(text, e->text, sizeof text);
     mcp_text_plain(text);
+    int code = e->status == MCP_ERR_STOPPED ? 130 : 1;
     fprintf(stderr, "mcpilco %s: %s\n", verb, text);
-    return e->status == MCP_ERR_STOPPED ? 130 : 1;
+    if (json_wanted)
+        (void)term_json(json_pack("{s:s, s:s, s:o, s:i}", "event", "error", "verb", verb, "text",
+                                  mcp_json_text(text), "exit", code));
+    return code;
 }
 
 int term_json(json_t *object)
 {
     char *line = mcp_json_line(object);
+    errno = 0;
     int   failed = !line || puts(line) == EOF || fflush(stdout) == EOF;
     json_decref(object);
     mcp_free(line);
-    if (failed)
+    if (failed && errno == EPIPE) term_ask_stop(); /* nobody reads any more */
+    else if (failed)
         fprintf(stderr, "mcpilco: cannot write to standard output: %s\n", strerror(errno ? errno : ENOMEM));
     return failed;
 }

@@ -186,7 +186,7 @@ static mcp_status figure_model(mcp_panels *out, const mcp_run *r, const mcp_run_
 
 const char *mcp_report_figures(void)
 {
-    return "trajectory, inputs, cost, model, observer, runs, trials, plane";
+    return "trajectory, inputs, cost, model, observer, runs, trials, plane, animation";
 }
 
 mcp_status mcp_report_figure(const char *folder, const char *name, int number, char **svg, mcp_error *err)

@@ -7,7 +7,7 @@
 #include "math/arena.h"
 #include "report/html.h"
 
-enum { NUMBERS = 8 };
+enum { NUMBERS = 5 };
 
 typedef struct {
     const char *kind;
@@ -20,7 +20,6 @@ static const shape_kind kinds[] = {
     {"line", 4, {"x", "y", "x2", "y2"}, {0}},
     {"circle", 3, {"x", "y", "r"}, {0, 0, 0.02}},
     {"rectangle", 5, {"x", "y", "width", "height", "angle"}, {0, 0, 0.1, 0.1, 0}},
-    {"polygon", 8, {"x", "y", "x2", "y2", "x3", "y3", "x4", "y4"}, {0}},
     {"text", 2, {"x", "y"}, {0}},
 };
 
@@ -45,18 +44,41 @@ static const mcp_named_expr *argument(const mcp_task_draw *d, const char *name)
     return NULL;
 }
 
+/* A point in space to a point of the drawing: turned by 35 degrees about z, then looked at from 25 degrees
+ * above. axis: 0 to the right, 1 upwards. */
+static char *projected(const mcp_task_draw *d, int second, int axis)
+{
+    static const char *const names[2][3] = {{"x", "y", "z"}, {"x2", "y2", "z2"}};
+    const char              *text[3];
+    for (int i = 0; i < 3; i++) {
+        const mcp_named_expr *a = argument(d, names[second][i]);
+        text[i] = a ? a->expr.text : "0";
+    }
+    return axis ? mcp_sprintf("0.906*(%s) + 0.423*(0.574*(%s) + 0.819*(%s))", text[2], text[0], text[1])
+                : mcp_sprintf("0.819*(%s) - 0.574*(%s)", text[0], text[1]);
+}
+
+/* A number of a shape as an expression, "" when the task leaves it out; mcp_free it. */
+static char *number_text(const mcp_task_draw *d, const mcp_named_expr *a, const char *name, int second)
+{
+    int point = name[0] == 'x' || name[0] == 'y';
+    if (point && (argument(d, "z") || argument(d, "z2"))) return projected(d, second, name[0] == 'y');
+    return mcp_strdup(a ? a->expr.text : "");
+}
+
 static mcp_status add_shape(mcp_builder *b, const mcp_task_draw *d, int index, mcp_error *err)
 {
     const shape_kind *k = kind_of(d);
     mcp_status        st = k ? MCP_OK : mcp_fail(err, MCP_ERR_TASK, "draw: unknown shape \"%s\"", d->kind);
     for (int i = 0; k && i < k->count && st == MCP_OK; i++) {
         const mcp_named_expr *a = argument(d, k->arg[i]);
-        char                  name[33] = "@";
+        char                  name[33] = "@", *text = number_text(d, a, k->arg[i], i >= 2);
         snprintf(name + 1, sizeof name - 1, "shape%d_%d", index, i);
-        if (!a) st = mcp_builder_constant(b, name, k->otherwise[i], err);
+        if (!text) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the animation");
+        else if (!*text) st = mcp_builder_constant(b, name, k->otherwise[i], err);
         if (st == MCP_OK)
-            st = mcp_builder_output(b, name + 1, a ? a->expr.text : name, a ? a->expr.at : (mcp_where){0},
-                                    err);
+            st = mcp_builder_output(b, name + 1, *text ? text : name, a ? a->expr.at : (mcp_where){0}, err);
+        mcp_free(text);
     }
     return st;
 }
@@ -169,30 +191,36 @@ json_t *mcp_scene_frames(mcp_scene *s, int samples, const double *states, int st
     return list;
 }
 
-static void shape_svg(mcp_text *out, const shape_kind *k, const double *v)
+/* Stroke or fill: a class of the page's style, or a plain colour. */
+static const char *paint(char *buf, size_t size, const mcp_task_draw *d, int i, int filled, int standalone)
 {
-    if (k->count == 4)
-        mcp_text_add(out, "<path class='ink s' stroke-width='.02' d='M%.3f %.3fL%.3f %.3f'/>", v[0], -v[1],
-                     v[2], -v[3]);
-    if (k->count == 3)
-        mcp_text_add(out, "<circle class='c2 f' cx='%.3f' cy='%.3f' r='%.3f'/>", v[0], -v[1], fabs(v[2]));
-    if (k->count == 5)
-        mcp_text_add(out,
-                     "<rect class='c1 s' stroke-width='.015' x='%.3f' y='%.3f' width='%.3f' height='%.3f' "
-                     "transform='rotate(%.1f %.3f %.3f)'/>",
-                     v[0] - v[2] / 2, -v[1] - v[3] / 2, v[2], v[3], -v[4] * 180 / acos(-1), v[0], -v[1]);
-    if (k->count == 8)
-        mcp_text_add(out,
-                     "<path class='c1 s' stroke-width='.015' d='M%.3f %.3fL%.3f %.3fL%.3f %.3fL%.3f %.3fZ'/>",
-                     v[0], -v[1], v[2], -v[3], v[4], -v[5], v[6], -v[7]);
+    static const char *const plain[] = {"#222222", "#c8501e", "#2463b0", "#1f8a5b", "#8a4fb5"};
+    static const char *const class[] = {"ink", "c2", "c1", "c3", "c4"};
+    if (!standalone) snprintf(buf, size, "class='%s %s'", class[i % 5], filled ? "f" : "s");
+    else
+        snprintf(buf, size, "%s='%s' %s='none'", filled ? "fill" : "stroke",
+                 d->color && d->color[0] == '#' ? d->color : plain[i % 5], filled ? "stroke" : "fill");
+    return buf;
 }
 
-void mcp_scene_svg(const mcp_scene *s, mcp_text *out)
+void mcp_scene_svg(const mcp_scene *s, int standalone, mcp_text *out)
 {
     const double *v = s->frame;
-    for (int d = 0; d < s->run->task->draws; d++) {
-        const shape_kind *k = kind_of(&s->run->task->draw[d]);
-        shape_svg(out, k, v);
+    for (int i = 0; i < s->run->task->draws; i++) {
+        const mcp_task_draw *d = &s->run->task->draw[i];
+        const shape_kind    *k = kind_of(d);
+        char                 how[96];
+        paint(how, sizeof how, d, i, k->count == 3, standalone);
+        if (k->count == 4)
+            mcp_text_add(out, "<path %s stroke-width='.02' stroke-linecap='round' d='M%.4f %.4fL%.4f %.4f'/>", how,
+                         v[0], -v[1], v[2], -v[3]);
+        if (k->count == 3)
+            mcp_text_add(out, "<circle %s cx='%.4f' cy='%.4f' r='%.4f'/>", how, v[0], -v[1], fabs(v[2]));
+        if (k->count == 5)
+            mcp_text_add(out,
+                         "<rect %s stroke-width='.015' x='%.4f' y='%.4f' width='%.4f' height='%.4f' "
+                         "transform='rotate(%.1f %.4f %.4f)'/>",
+                         how, v[0] - v[2] / 2, -v[1] - v[3] / 2, v[2], v[3], -v[4] * 180 / acos(-1), v[0], -v[1]);
         v += k->count;
     }
 }

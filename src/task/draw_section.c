@@ -5,7 +5,7 @@
 #include "task/keys.h"
 
 typedef struct {
-    mcp_expr arg[8];
+    mcp_expr arg[10];
     char    *color, *label;
 } shape_row;
 
@@ -23,12 +23,15 @@ const mcp_key mcp_draw_table[] = {
      .about = "rectangle: height"},
     {"angle", KEY_EXPR, ARG(7), .only = "rectangle", .unit = "rad",
      .about = "rectangle: turned to the left about its centre"},
+    {"z", KEY_EXPR, ARG(8), .unit = "m",
+     .about = "makes it a drawing in space: x to the right, y into the depth, z upwards, seen from the front right"},
+    {"z2", KEY_EXPR, ARG(9), .only = "line", .unit = "m", .about = "line in space: second point"},
     {"color", KEY_TEXT, offsetof(shape_row, color), .about = "a CSS colour"},
     {"label", KEY_TEXT, offsetof(shape_row, label), .only = "text", .required = 1,
      .about = "text: what is written"},
     MCP_KEY_END,
 };
-enum { ARGS = 8 };
+enum { ARGS = 10 };
 
 static mcp_status read_shape(mcp_reader *r, mcp_yaml *n, const char *kind, mcp_task_draw *out)
 {

@@ -106,10 +106,13 @@ class Page:
         return r["result"].get("value")
 
     def wait(self, script, seconds=30):
-        """Until the expression is true."""
+        """Until the expression is true; an error means that the page is not there yet."""
         for _ in range(int(seconds * 10)):
-            if self.run(script):
-                return True
+            try:
+                if self.run(script):
+                    return True
+            except RuntimeError:
+                pass
             time.sleep(0.1)
         return False
 

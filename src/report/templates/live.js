@@ -119,7 +119,7 @@
     var s = state.scene, v = state.frame, c = $('scene'), q = 0, view = state.view;
     if (!s || !v) return;
     var r = devicePixelRatio || 1, g = c.getContext('2d');
-    var size = { line: 4, circle: 3, rectangle: 5, polygon: 8, text: 2 };
+    var size = { line: 4, circle: 3, rectangle: 5, text: 2 };
     c.width = c.clientWidth * r;
     c.height = c.clientHeight * r;
     s.shapes.forEach(function (shape) {
@@ -148,9 +148,6 @@
       } else if (shape.kind === 'rectangle') {
         g.save(); g.translate(X(v[q]), Y(v[q + 1])); g.rotate(-v[q + 4]);
         g.strokeRect(-k * v[q + 2] / 2, -k * v[q + 3] / 2, k * v[q + 2], k * v[q + 3]); g.restore();
-      } else if (shape.kind === 'polygon') {
-        for (i = 0; i < 4; i++) g[i ? 'lineTo' : 'moveTo'](X(v[q + 2 * i]), Y(v[q + 2 * i + 1]));
-        g.closePath(); g.stroke();
       } else {
         g.font = 13 * r + 'px system-ui'; g.fillText(shape.text, X(v[q]), Y(v[q + 1]));
       }

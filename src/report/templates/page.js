@@ -242,14 +242,14 @@
 
   /* The animation: {ts, shapes: [{kind, colour, text}], trials: [{name, group, view: [x0, y0, x1, y1],
    * real: [frame..], ghosts: [[frame..]..]}]}; a frame is a flat list, per shape: line x y x2 y2, circle x y
-   * r, rectangle x y width height angle, polygon x1 y1 .. x4 y4, text x y. */
+   * r, rectangle x y width height angle, text x y. */
   var data = document.getElementById('animation-data');
   if (data) player(JSON.parse(data.textContent));
   function player(d) {
     if (!d.trials.length) return;
     function $(id) { return document.getElementById(id); }
     var c = $('stage'), g = c.getContext('2d'), pick = $('pick'), scrub = $('scrub'), play = $('play');
-    var size = { line: 4, circle: 3, rectangle: 5, polygon: 8, text: 2 };
+    var size = { line: 4, circle: 3, rectangle: 5, text: 2 };
     var t = 0, last = null, on = !matchMedia('(prefers-reduced-motion: reduce)').matches;
     d.trials.forEach(function (trial, i) {
       element('option', { value: i }, pick, trial.name);
@@ -282,9 +282,6 @@
           g.save(); g.translate(X(v[p]), Y(v[p + 1])); g.rotate(-v[p + 4]);
           g.rect(-s * v[p + 2] / 2, -s * v[p + 3] / 2, s * v[p + 2], s * v[p + 3]); g.stroke();
           g.globalAlpha = alpha * 0.25; g.fill(); g.restore();
-        } else if (q.kind === 'polygon') {
-          for (var i = 0; i < 4; i++) g[i ? 'lineTo' : 'moveTo'](X(v[p + 2 * i]), Y(v[p + 2 * i + 1]));
-          g.closePath(); g.stroke(); g.globalAlpha = alpha * 0.25; g.fill();
         } else if (!ghost) {
           g.font = 13 * dpr + 'px system-ui'; g.fillText(q.text, X(v[p]), Y(v[p + 1]));
         }
