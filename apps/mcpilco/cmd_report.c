@@ -120,8 +120,9 @@ static mcp_status keep_frame(void *context, int index, const char *svg, mcp_erro
     char *const argv[] = {"rsvg-convert", "-o", to, from, NULL};
     int         code = st == MCP_OK ? run_program(argv) : 0;
     if (code)
-        return mcp_fail(err, MCP_ERR_IO, code == 127 ? "rsvg-convert is needed for films (Debian package librsvg2-bin)"
-                                                     : "rsvg-convert could not draw a frame");
+        return mcp_fail(err, MCP_ERR_IO,
+                        code == 127 ? "rsvg-convert is needed for films (Debian package librsvg2-bin)"
+                                    : "rsvg-convert could not draw a frame");
     f->frames = index + 1;
     return term_stop() ? mcp_fail(err, MCP_ERR_STOPPED, "stopped") : st;
 }
@@ -149,13 +150,15 @@ static int write_film(const char *folder, int trial, const char *path)
         fprintf(stderr, "mcpilco plot: no place for the frames in /tmp: %s\n", strerror(errno));
         return 1;
     }
-    int code = mcp_report_frames(folder, trial, keep_frame, &f, &rate, &err) == MCP_OK ? 0 : term_error("plot", &err);
+    int code = mcp_report_frames(folder, trial, keep_frame, &f, &rate, &err) == MCP_OK
+                   ? 0
+                   : term_error("plot", &err);
     snprintf(frames, sizeof frames, "%s/%%05d.png", f.folder);
     snprintf(speed, sizeof speed, "%g", rate);
     char *const gif[] = {"ffmpeg",   "-v", "error", "-y", "-framerate", speed, "-i", frames, "-vf",
                          "split[a][b];[a]palettegen[p];[b][p]paletteuse", (char *)path, NULL};
-    char *const video[] = {"ffmpeg", "-v", "error", "-y", "-framerate", speed, "-i", frames, "-pix_fmt", "yuv420p",
-                           (char *)path, NULL};
+    char *const video[] = {"ffmpeg", "-v",   "error",    "-y",      "-framerate", speed,
+                           "-i",     frames, "-pix_fmt", "yuv420p", (char *)path, NULL};
     if (!code && (code = run_program(mp4 ? video : gif)) != 0)
         fprintf(stderr, code == 127 ? "mcpilco plot: ffmpeg is needed for films (Debian package ffmpeg)\n"
                                     : "mcpilco plot: ffmpeg could not write %s\n", path);
@@ -177,7 +180,8 @@ int cmd_plot(int argc, char **argv)
         {"--trial", OPTION_INT, &trial, 1, 999, "K", "policy trial (the last)", NULL},
         {"--out", OPTION_TEXT, &out, 0, 0, "FILE",
          "x.svg, x.pdf or x.png (NAME.svg); x.gif or x.mp4 of the animation", "-o"},
-        {"--format", OPTION_TEXT, &format, 0, 0, "WORD", "svg, pdf, png, gif, mp4 (as the file's name ends)", NULL},
+        {"--format", OPTION_TEXT, &format, 0, 0, "WORD", "svg, pdf, png, gif, mp4 (as the file's name ends)",
+         NULL},
     };
     const command verb = {
         .verb = "plot",
@@ -188,15 +192,16 @@ int cmd_plot(int argc, char **argv)
         .most = 1,
         .positional = folder,
         .about = "Writes one figure for a paper or a slide.",
-        .examples = "  mcpilco plot runs/cartpole-1 --figure trajectory -o trajectory.pdf\n      the last "
-                    "trial over what was forecast\n"
-                    "  mcpilco plot runs/cartpole-1 --figure runs -o runs.png\n      400 particles beside "
-                    "400 runs on the plant\n"
-                    "  mcpilco plot runs/ballplate-1 --figure plane -o plane.svg\n      ten runs, one "
-                    "measured state against the other\n"
-                    "  mcpilco plot runs/cartpole-1 --figure animation --format gif\n      the last trial as a "
-                    "film\n"
-                    "  mcpilco plot studies/table1 --figure success -o table1.svg\n",
+        .examples =
+            "  mcpilco plot runs/cartpole-1 --figure trajectory -o trajectory.pdf\n      the last "
+            "trial over what was forecast\n"
+            "  mcpilco plot runs/cartpole-1 --figure runs -o runs.png\n      400 particles beside "
+            "400 runs on the plant\n"
+            "  mcpilco plot runs/ballplate-1 --figure plane -o plane.svg\n      ten runs, one "
+            "measured state against the other\n"
+            "  mcpilco plot runs/cartpole-1 --figure animation --format gif\n      the last trial as a "
+            "film\n"
+            "  mcpilco plot studies/table1 --figure success -o table1.svg\n",
     };
     char     *svg = NULL, path[4200], temporary[4300];
     mcp_error err = {MCP_OK, ""};

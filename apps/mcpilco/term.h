@@ -29,8 +29,8 @@ const char *term_number(char *out, size_t size, const char *fmt, double v);
 void term_want_json(void); /* errors go to standard output too, as an object */
 /* Prints "mcpilco VERB: sentence" and returns the exit code: 130 when stopped, else 1. */
 int term_error(const char *verb, const mcp_error *e);
-/* One JSON object on one line of stdout, flushed; takes it over. Returns 0, or 1 when stdout is broken: with a
- * sentence, or quietly asking to stop when its reader is gone. */
+/* One JSON object on one line of stdout, flushed; takes it over. Returns 0, or 1 when stdout is broken: with
+ * a sentence, or quietly asking to stop when its reader is gone. */
 int term_json(json_t *object);
 /* Asks; without a terminal the answer is no. */
 int term_confirm(const char *question);

@@ -16,8 +16,8 @@ mcp_status mcp_report_compare(int n, const char *const *folder, char **html, mcp
  * the last. "runs" and "plane" run the policy on its plant, which must be a simulation; "trials" shows all
  * trials up to the first success. */
 mcp_status mcp_report_figure(const char *folder, const char *name, int number, char **svg, mcp_error *err);
-/* The frames of a trial's animation, SVG each, at most 30 a second: *rate gets how many. Stops with its status
- * when take returns another than MCP_OK. */
+/* The frames of a trial's animation, SVG each, at most 30 a second: *rate gets how many. Stops with its
+ * status when take returns another than MCP_OK. */
 typedef mcp_status mcp_frame_fn(void *context, int index, const char *svg, mcp_error *err);
 mcp_status mcp_report_frames(const char *folder, int number, mcp_frame_fn *take, void *context, double *rate,
                              mcp_error *err);

@@ -59,7 +59,7 @@ static void strip(mcp_text *out, mcp_scene *s, const mcp_run *r, const mcp_run_i
         mcp_text  shapes = {0};
         char      box[120];
         mcp_scene_frame(s, real + (size_t)sample * (size_t)r->system->nx);
-        mcp_scene_svg(s, 0, &shapes);
+        mcp_scene_svg(s, 0, 0.02 * (view[2] - view[0]), &shapes);
         mcp_print(box, sizeof box, "%.3f %.3f %.3f %.3f", view[0], -view[3], view[2] - view[0],
                  view[3] - view[1]);
         mcp_slot_text(&q, "view", box);
@@ -104,16 +104,16 @@ void mcp_report_animation(mcp_text *out, const mcp_run *r)
     mcp_page_close(out);
 }
 
-/* Strokes are as wide as on the strip, for any size of robot. */
 static mcp_status one_frame(mcp_scene *s, const double *state, const double view[4], mcp_text *out)
 {
     double w = view[2] - view[0], h = view[3] - view[1];
     mcp_scene_frame(s, state);
-    mcp_text_add(out,
-                 "<svg xmlns='http://www.w3.org/2000/svg' viewBox='%.4f %.4f %.4f %.4f' width='480' height='%.0f'>"
-                 "<rect x='%.4f' y='%.4f' width='%.4f' height='%.4f' fill='#fff'/>",
-                 view[0], -view[3], w, h, 2 * round(240 * h / w), view[0], -view[3], w, h);
-    mcp_scene_svg(s, 1, out);
+    mcp_text_add(
+        out,
+        "<svg xmlns='http://www.w3.org/2000/svg' viewBox='%.4f %.4f %.4f %.4f' width='480' height='%.0f'>"
+        "<rect x='%.4f' y='%.4f' width='%.4f' height='%.4f' fill='#fff'/>",
+        view[0], -view[3], w, h, 2 * round(240 * h / w), view[0], -view[3], w, h);
+    mcp_scene_svg(s, 1, 0.01 * w, out);
     mcp_text_add(out, "</svg>\n");
     return out->failed ? MCP_ERR_MEMORY : MCP_OK;
 }
@@ -151,7 +151,8 @@ mcp_status mcp_report_frames(const char *folder, int number, mcp_frame_fn *take,
     if (!it)
         st = mcp_fail(err, MCP_ERR_ARG, "%s has no trial %d; it has %d", folder, number, mcp_run_trials(r));
     else if ((st = mcp_scene_create(&s, r, err)) == MCP_OK && !s)
-        st = mcp_fail(err, MCP_ERR_ARG, "%s: its task has no draw: section, so there is nothing to show", folder);
+        st = mcp_fail(err, MCP_ERR_ARG, "%s: its task has no draw: section, so there is nothing to show",
+                      folder);
     if (st == MCP_OK) st = all_frames(s, r, it, take, context, rate, err);
     mcp_scene_free(s);
     mcp_run_free(r);

@@ -203,7 +203,7 @@ static const char *paint(char *buf, size_t size, const mcp_task_draw *d, int i, 
     return buf;
 }
 
-void mcp_scene_svg(const mcp_scene *s, int standalone, mcp_text *out)
+void mcp_scene_svg(const mcp_scene *s, int standalone, double width, mcp_text *out)
 {
     const double *v = s->frame;
     for (int i = 0; i < s->run->task->draws; i++) {
@@ -212,15 +212,17 @@ void mcp_scene_svg(const mcp_scene *s, int standalone, mcp_text *out)
         char                 how[96];
         paint(how, sizeof how, d, i, k->count == 3, standalone);
         if (k->count == 4)
-            mcp_text_add(out, "<path %s stroke-width='.02' stroke-linecap='round' d='M%.4f %.4fL%.4f %.4f'/>", how,
-                         v[0], -v[1], v[2], -v[3]);
+            mcp_text_add(out,
+                         "<path %s stroke-width='%.4f' stroke-linecap='round' d='M%.4f %.4fL%.4f %.4f'/>",
+                         how, width, v[0], -v[1], v[2], -v[3]);
         if (k->count == 3)
             mcp_text_add(out, "<circle %s cx='%.4f' cy='%.4f' r='%.4f'/>", how, v[0], -v[1], fabs(v[2]));
         if (k->count == 5)
             mcp_text_add(out,
-                         "<rect %s stroke-width='.015' x='%.4f' y='%.4f' width='%.4f' height='%.4f' "
+                         "<rect %s stroke-width='%.4f' x='%.4f' y='%.4f' width='%.4f' height='%.4f' "
                          "transform='rotate(%.1f %.4f %.4f)'/>",
-                         how, v[0] - v[2] / 2, -v[1] - v[3] / 2, v[2], v[3], -v[4] * 180 / acos(-1), v[0], -v[1]);
+                         how, 0.7 * width, v[0] - v[2] / 2, -v[1] - v[3] / 2, v[2], v[3],
+                         -v[4] * 180 / acos(-1), v[0], -v[1]);
         v += k->count;
     }
 }

@@ -21,7 +21,8 @@ json_t *mcp_scene_shapes(const mcp_scene *s);
 /* A list of frames as the page's player takes them, four digits each; widens view (x0 y0 x1 y1) by what is
  * drawn, unless NULL. states [samples][nx] with that many doubles between samples. */
 json_t *mcp_scene_frames(mcp_scene *s, int samples, const double *states, int stride, double view[4]);
-/* The shapes of the last frame as SVG, in CSS classes or, standalone, in plain colours. */
-void mcp_scene_svg(const mcp_scene *s, int standalone, mcp_text *out);
+/* The shapes of the last frame as SVG, with lines of that width, in CSS classes or, standalone, in plain
+ * colours. */
+void mcp_scene_svg(const mcp_scene *s, int standalone, double width, mcp_text *out);
 
 #endif

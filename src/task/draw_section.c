@@ -24,7 +24,8 @@ const mcp_key mcp_draw_table[] = {
     {"angle", KEY_EXPR, ARG(7), .only = "rectangle", .unit = "rad",
      .about = "rectangle: turned to the left about its centre"},
     {"z", KEY_EXPR, ARG(8), .unit = "m",
-     .about = "makes it a drawing in space: x to the right, y into the depth, z upwards, seen from the front right"},
+     .about = "makes it a drawing in space: x to the right, y into the depth, z upwards, seen from the front "
+              "right"},
     {"z2", KEY_EXPR, ARG(9), .only = "line", .unit = "m", .about = "line in space: second point"},
     {"color", KEY_TEXT, offsetof(shape_row, color), .about = "a CSS colour"},
     {"label", KEY_TEXT, offsetof(shape_row, label), .only = "text", .required = 1,

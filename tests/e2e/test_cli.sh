@@ -39,6 +39,9 @@ expect 1 'optimise.*"particle".*particles' "$MCPILCO" learn "$task" --set optimi
 expect 1 'no algorithm "mc-pilko"; there are mc-pilco4pms, mc-pilco' "$MCPILCO" learn "$task" \
     --algorithm mc-pilko --out a
 expect 1 'not a run folder' "$MCPILCO" show "$SOURCE"
+expect 0 'usage: mcpilco learn' "$MCPILCO" help learn
+expect 2 'did you mean learn' "$MCPILCO" help lern
+expect 1 '"event": "error".*"exit": 1' "$MCPILCO" show nowhere --json
 expect 1 'not a run folder' "$MCPILCO" evaluate nowhere
 
 expect 0 'the gradient is right' "$MCPILCO" check "$task"

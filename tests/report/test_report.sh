@@ -36,6 +36,12 @@ if command -v rsvg-convert > /dev/null; then
 fi
 (PATH=/nowhere "$MCPILCO" plot run --figure cost -o t2.pdf) 2> e.txt && fail "a PDF without a converter"
 grep -q librsvg2-bin e.txt || fail "the message does not name the converter's package"
+if command -v rsvg-convert > /dev/null && command -v ffmpeg > /dev/null; then
+    "$MCPILCO" plot cart --figure animation -o film.gif > /dev/null && [ "$(head -c 3 film.gif)" = GIF ] || fail "no GIF"
+    "$MCPILCO" plot cart --figure animation --format mp4 > /dev/null && [ -s animation.mp4 ] || fail "no MP4"
+fi
+(PATH=/nowhere "$MCPILCO" plot run --figure animation) 2> e.txt && fail "a film without a converter"
+grep -q librsvg2-bin e.txt || fail "the message does not name what draws the frames"
 "$MCPILCO" plot run --figure nothing 2> e.txt && fail "an unknown figure was drawn"
 grep -q trajectory e.txt || fail "the message does not name the known figures"
 
