@@ -1,5 +1,5 @@
-"""browser.py - drive a real Chromium for tests: pages, pointer, downloads, dialogs. Standard library only: the
-debugging protocol is JSON over a WebSocket, of which a client needs little."""
+"""browser.py - drive a real Chromium for tests: pages, pointer, downloads, dialogs. Standard library only:
+the debugging protocol is JSON over a WebSocket, of which a client needs little."""
 import base64, json, os, socket, struct, subprocess, time, urllib.request
 
 FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking",
@@ -9,7 +9,8 @@ FLAGS = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--dis
 class Browser:
     def __init__(self, program, profile, size=(1200, 1000)):
         self.process = subprocess.Popen(
-            [program, *FLAGS, f"--user-data-dir={profile}", f"--window-size={size[0]},{size[1]}", "about:blank"],
+            [program, *FLAGS, f"--user-data-dir={profile}", f"--window-size={size[0]},{size[1]}",
+             "about:blank"],
             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         port_file = os.path.join(profile, "DevToolsActivePort")
         for _ in range(600):
@@ -34,7 +35,8 @@ class Page:
         name, port = host.split(":")
         self.socket = socket.create_connection((name, int(port)), timeout=60)
         key = base64.b64encode(os.urandom(16)).decode()
-        self.socket.sendall((f"GET /{path} HTTP/1.1\r\nHost: {host}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        self.socket.sendall((f"GET /{path} HTTP/1.1\r\nHost: {host}\r\n"
+                             f"Upgrade: websocket\r\nConnection: Upgrade\r\n"
                              f"Sec-WebSocket-Key: {key}\r\nSec-WebSocket-Version: 13\r\n\r\n").encode())
         self.buffer = b""
         while b"\r\n\r\n" not in self.buffer:

@@ -1,5 +1,5 @@
-"""pages_in_browser.py BROWSER WORK - the run's page and the comparison under a real pointer: values, one cursor,
-zoom, downloads; nothing asked of the network, nothing on the console."""
+"""pages_in_browser.py BROWSER WORK - the run's page and the comparison under a real pointer: values, one
+cursor, zoom, downloads; nothing asked of the network, nothing on the console."""
 import csv, os, sys, time
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -22,7 +22,8 @@ PLACE = f"""(() => {{ const s = {FIRST}[0]; s.scrollIntoView({{block: 'center'}}
 browser = Browser(program, os.path.join(work, "profile-debug"))
 try:
     page = browser.page("file://" + work + "/run/report.html")
-    check(page.wait("document.readyState === 'complete' && document.querySelectorAll('svg.chart').length > 5"),
+    check(page.wait("document.readyState === 'complete' && "
+                    "document.querySelectorAll('svg.chart').length > 5"),
           "the page has charts")
     page.run("document.getElementById('play').click()")  # stands still
     x, y, w, h = page.run(PLACE)
@@ -48,8 +49,8 @@ try:
     labels = page.run(f"[...{FIRST}[0].querySelectorAll('g.x text')].map(t => +t.textContent)")
     check(labels and min(labels) >= 0.49 and max(labels) <= 1.01, f"the axis shows what is seen: {labels}")
     page.run(f"{FIRST}[0].dispatchEvent(new MouseEvent('dblclick'))")
-    check(page.run(f"{FIRST}[0].querySelector('.plot').getAttribute('viewBox')").split()[2] == before.split()[2],
-          "a double click shows all")
+    after = page.run(f"{FIRST}[0].querySelector('.plot').getAttribute('viewBox')")
+    check(after.split()[2] == before.split()[2], "a double click shows all")
 
     page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=work + "/saved")
     page.run(f"""(() => {{ const f = {FIRST}[0].closest('figure');
@@ -63,7 +64,8 @@ try:
     rows = list(csv.DictReader(open(saved["csv"])))
     real = list(csv.DictReader(open(work + "/run/trial-05/trial.csv")))
     off = max(abs(float(r["plant"]) - float(q["truth.theta"])) for r, q in zip(rows, real))
-    check(len(rows) == len(real) and off < 2e-3, f"the saved numbers are the trial's: {len(rows)} rows, off by {off:.1g}")
+    check(len(rows) == len(real) and off < 2e-3,
+          f"the saved numbers are the trial's: {len(rows)} rows, off by {off:.1g}")
     check("</svg>" in open(saved["svg"]).read(), "the saved drawing is whole")
     check(not [u for u in page.requests if not u.startswith(("file:", "blob:", "data:"))],
           f"nothing is asked of the network: {page.requests[:3]}")
