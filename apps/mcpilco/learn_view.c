@@ -40,7 +40,7 @@ static const char *time_left(const learn_view *v, const mcp_learn_progress *p, c
     out[0] = '\0';
     if (p->step < 10 || p->step > p->steps || !(v->first_step > 0.0)) return out;
     double a_step = (now() - v->first_step) / (p->step - 1);
-    snprintf(out, size, "at most %s left", term_seconds(s, sizeof s, a_step * (p->steps - p->step)));
+    snprintf(out, size, "at most about %s left", term_seconds(s, sizeof s, a_step * (p->steps - p->step)));
     return out;
 }
 

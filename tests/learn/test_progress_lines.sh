@@ -13,7 +13,7 @@ fail() { echo "FAIL: $*"; sed -n 1,60p log; exit 1; }
 grep -q 'step' log || fail "no progress was said"
 awk '/: step / { split($4, s, "[/,]"); if (s[1] + 0 > s[2] + 0) bad = 1 } END { exit bad }' log ||
     fail "a step beyond its limit"
-grep ': step .*left' log | grep -vE 'at most ([0-9]+ (h|min) )?[0-9]+(\.[0-9]+)? (s|min) left' &&
+grep ': step .*left' log | grep -vE 'at most about ([0-9]+ (h|min) )?[0-9]+(\.[0-9]+)? (s|min) left' &&
     fail "a time left that is no bound"
 grep -E -- '-[0-9.]+ (s|min) left' log && fail "a negative time"
 [ "$(grep -c ': step .*left' log)" -ge 3 ] || fail "no times left"
