@@ -27,7 +27,8 @@
 
 enum { RACE_STEPS = 50, RESAMPLE_MOST = 10, RESTART_MOST = 5, CHECK_PARTICLES = 32 };
 enum { RULE_PLATEAU = 0, RULE_MONITOR, RULE_SCHEDULE };
-static const double failed_few = 0.01; /* of the particles: the policy succeeds */
+/* shares of the particles: the policy succeeds; it does not, and is given twice the patience */
+static const double failed_few = 0.01, failed_most = 0.5;
 static const uint32_t fixed_noise = UINT32_MAX; /* step number of the evaluation's noise */
 
 typedef struct {
@@ -120,12 +121,12 @@ static double evaluate(search *s, double *J)
 }
 
 /* The least gain over the reference that counts. Chance: the standard error of the gain over the particles,
- * times how many deviations the last forecast was off (two before there was one). Use: a policy that already
+ * times how many deviations the last forecast was off (1.5 at most, and before there was one). Use: a policy that already
  * succeeds needs a gain that would replace it. */
 static double worth(const search *s, double reference)
 {
     const double surprise = s->q->surprise;
-    double       doubt = surprise > 0.0 ? fmin(fmax(surprise, 1.0), 3.0) : 2.0;
+    double       doubt = surprise > 0.0 ? fmin(fmax(surprise, 1.0), 1.5) : 1.5;
     double       error = doubt * mcp_gain_error(s->judges, s->reference_costs, s->costs);
     int          succeeds = s->states && s->failed <= failed_few;
     double       relative = succeeds ? fmax(s->set->gain, s->set->incumbent_gain) : s->set->gain;
@@ -137,6 +138,7 @@ static double worth(const search *s, double reference)
 static mcp_verdict plateau_at(search *s, mcp_plateau *r, int i)
 {
     double      J, now = evaluate(s, &J);
+    r->patience = s->set->patience * (s->states && s->failed > failed_most ? 2 : 1);
     mcp_verdict verdict = mcp_plateau_step(r, i, now, isfinite(now) ? worth(s, r->reference) : 0.0, &s->pace);
     if (r->since == i && verdict == MCP_RULE_GO)
         memcpy(s->reference_costs, s->costs, (size_t)s->judges * sizeof *s->costs);

@@ -23,7 +23,8 @@ const mcp_key mcp_optimise_table[] = {
          "plateau: lower the rate when the cost on a fixed noise set stops falling, keep the best policy; "
          "monitor: the smoothed cost difference of the extended paper; schedule: a fixed number of steps"},
     {"patience", KEY_INT, AT(patience), 1, 100000, .fallback = "75",
-     .about = "plateau: steps without a gain that counts before the rate is lowered to a quarter"},
+     .about = "plateau: steps without a gain that counts before the rate is lowered to a quarter; twice as "
+              "many while more than half of the particles fail"},
     {"evaluate_every", KEY_INT, AT(evaluate_every), 1, 100000, .fallback = "25",
      .about = "plateau: steps between evaluations on the fixed noise set"},
     {"evaluate_particles", KEY_INT, AT(evaluate_particles), 0, 100000, .fallback = "400",
@@ -31,7 +32,7 @@ const mcp_key mcp_optimise_table[] = {
               "must show"},
     {"gain", KEY_NUMBER, AT(gain), 0, 1, OPEN_HI, .fallback = "0.005",
      .about = "plateau: smallest relative gain that counts. It must also be more than chance over the "
-              "particles, by as many standard errors as the last forecast was deviations off (1 to 3), and "
+              "particles, by as many standard errors as the last forecast was deviations off (1 to 1.5), and "
               "reach incumbent_gain once the policy succeeds on the particles"},
     {"adjoint_clip", KEY_NUMBER, AT(adjoint_clip), 0, 1e9, .fallback = "30",
      .about = "bound on the norm of each particle's state adjoint after every backward step; 0 = none"},
