@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# A host program outside the tree, against an installed prefix: as C by pkg-config, as C++ by find_package, and
-# as C with an older header whose structs end earlier. It prints the same numbers each time. The JSON of an
-# exported controller is enough to run it.
+# A host program outside the tree, against an installed prefix: as C by pkg-config, as C++ by find_package,
+# and as C with an older header whose structs end earlier. It prints the same numbers each time. The JSON of
+# an exported controller is enough to run it.
 set -eu
 rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK"
 fail() { echo "FAIL $*"; exit 1; }
@@ -36,8 +36,8 @@ cpp/build/host run-cpp > cpp.txt || fail "as C++: $(cat cpp.txt)"
 cmp c.txt cpp.txt || fail "C and C++ print different numbers"
 echo "ok   as C++ by find_package"
 
-# An older header: the last member of these structs is not there yet. The library of today fills and reads only
-# what such a program has.
+# An older header: the last member of these structs is not there yet. The library of today fills and reads
+# only what such a program has.
 cp -r prefix/include old
 for type in mcp_learn_settings mcp_gp_settings mcp_recorded_trial mcp_learn_info mcp_learn_progress \
             mcp_gp_info; do
