@@ -115,6 +115,8 @@ class Folders(Attack):
     def damage(self, rng, root):
         files = sorted(os.path.join(d, f) for d, _, fs in os.walk(root) for f in fs if f != "lock")
         path = rng.choice(files)
+        if not os.path.isfile(path):  # damaged already
+            return "nothing"
         with open(path, "rb") as f:
             data = bytearray(f.read())
         kind = rng.randrange(12)

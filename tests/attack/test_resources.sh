@@ -20,7 +20,8 @@ for limit in 120000 250000; do
         fail "ulimit -v $limit: $code $(cat limit.out)"
 done
 code=0
-(ulimit -n 5 && timeout 20 "$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" --out few) > few.out 2>&1 || code=$?
+(exec 3>&- 4>&- 5>&- 6>&- && ulimit -n 5 && timeout 20 "$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" \
+    --out few) > few.out 2>&1 || code=$?
 [ $code -eq 1 ] && grep -q 'Too many open files' few.out || fail "ulimit -n 5: $code $(cat few.out)"
 echo "ok   limits are sentences"
 
