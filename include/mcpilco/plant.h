@@ -13,7 +13,8 @@ extern "C" {
 
 enum { MCP_SAMPLE_STATES = 64, MCP_SAMPLE_INPUTS = 16 }; /* most a task can have */
 
-/* One sample as the plant gives it. It comes filled with NaN and zeros: set what you know. */
+/* One sample as the plant gives it. It comes filled with NaN and zeros: set what you know. A plant that tells
+ * its true state and no measurement gets the sensors of the task: noise, resolution, delay. */
 typedef struct {
     double time;                         /* s since reset                                             */
     double truth[MCP_SAMPLE_STATES];     /* true state, in the order of the task; NaN where unknown   */

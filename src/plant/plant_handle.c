@@ -87,8 +87,12 @@ static mcp_status create(mcp_plant **out, const mcp_system *system, const mcp_pl
     mcp_status st = prepare(p, err);
     if (st == MCP_OK && !ops) st = open_kind(p, err);
     if (st == MCP_OK && ops) {
-        p->ops     = *ops;
-        p->context = context;
+        mcp_plant_ops own = *ops;
+        st = mcp_callback_plant(system, &own, &context, err);
+        if (st == MCP_OK) {
+            p->ops     = own;
+            p->context = context;
+        }
     }
     if (st != MCP_OK) {
         mcp_plant_close(p);

@@ -10,6 +10,8 @@ mcp_status mcp_ode_plant(const mcp_system *s, mcp_plant_ops *ops, void **context
 mcp_status mcp_mujoco_plant(const mcp_system *s, mcp_plant_ops *ops, void **context, mcp_error *err);
 mcp_status mcp_replay_plant(const mcp_system *s, mcp_plant_ops *ops, void **context, mcp_error *err);
 mcp_status mcp_wire_plant(const mcp_system *s, mcp_plant_ops *ops, void **context, mcp_error *err);
+/* Here they come filled with the caller's own. */
+mcp_status mcp_callback_plant(const mcp_system *s, mcp_plant_ops *ops, void **context, mcp_error *err);
 
 /* A builder that knows the task's constants and, as inputs in this order, its states and inputs. */
 mcp_status mcp_plant_builder(mcp_builder **out, const mcp_task *task, mcp_error *err);

@@ -119,6 +119,20 @@ static mcp_status check_kind(mcp_reader *r, mcp_yaml *n, int kind)
     return MCP_OK;
 }
 
+/* Defaults of another kind's keys are not filled in, so that a dump can be read again. */
+static mcp_status read_keys(mcp_reader *r, mcp_yaml *n, int kind, plant_row *row)
+{
+    mcp_key table[sizeof mcp_plant_table / sizeof *mcp_plant_table];
+    int     count = 0;
+    char    word[MCP_WORD];
+    for (const mcp_key *k = mcp_plant_table; k->name; k++)
+        if (!k->only || mcp_yaml_find(n, k->name) ||
+            (kind >= 0 && mcp_listed(mcp_word(MCP_PLANT_KINDS, kind, word), k->only)))
+            table[count++] = *k;
+    table[count] = (mcp_key)MCP_KEY_END;
+    return mcp_keys_read(r, n, table, row);
+}
+
 mcp_status mcp_read_plant(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t    = base;
@@ -135,7 +149,7 @@ mcp_status mcp_read_plant(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key 
                                word, mcp_word(MCP_PLANT_KINDS, kind, first));
         kind = i;
     }
-    if ((st = mcp_keys_read(r, n, mcp_plant_table, &row)) != MCP_OK) return st;
+    if ((st = read_keys(r, n, kind, &row)) != MCP_OK) return st;
     if (kind < 0)
         return mcp_fail_at(
             r->err, n->at,

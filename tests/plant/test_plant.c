@@ -1,6 +1,7 @@
 /* test_plant.c - plants behind one interface and the loop that runs a trial on them. */
 #include "bench.h"
 #include "io/csv.h"
+#include "plant/plant_parts.h"
 #include "rig.h"
 
 static int rig_open(rig *r, mcp_task *task, const mcp_plant_ops *ops, void *context)
@@ -54,6 +55,48 @@ CASE(input_is_held_over_a_sample)
     }
     CHECK(isnan(r.trial->input[r.trial->samples - 1]));
     rig_close(&r);
+}
+
+/* The functions of another plant, without its measurements. */
+static mcp_status bare_reset(void *inner, const double *x0, uint64_t seed, uint32_t trial, uint32_t run,
+                             mcp_sample *first, mcp_error *why)
+{
+    mcp_plant *p = inner;
+    mcp_status st = p->ops.reset(p->context, x0, seed, trial, run, first, why);
+    for (int i = 0; i < MCP_SAMPLE_STATES; i++) first->measured[i] = NAN;
+    return st;
+}
+
+static mcp_status bare_step(void *inner, const double *u, mcp_sample *next, mcp_error *why)
+{
+    mcp_plant *p = inner;
+    mcp_status st = p->ops.step(p->context, u, next, why);
+    for (int i = 0; i < MCP_SAMPLE_STATES; i++) next->measured[i] = NAN;
+    return st;
+}
+
+static mcp_status bare_stop(void *inner, const double *u, mcp_error *why)
+{
+    mcp_plant *p = inner;
+    return p->ops.stop(p->context, u, why);
+}
+
+CASE(a_callback_plant_that_tells_its_state_gets_the_sensors_of_the_task)
+{
+    const mcp_plant_ops bare = {.reset = bare_reset, .step = bare_step, .stop = bare_stop};
+    const bench_parts   parts = {.measured = "{q: {noise: 0.01, resolution: 1e-3, delay: 2}}",
+                                 .start = "{std: 0.1}",
+                                 .plant = "{ode: {v: 'u - 4*q'}}"};
+    rig                 inner, outer;
+    REQUIRE(rig_open(&inner, bench_task(parts), NULL, NULL));
+    REQUIRE(rig_open(&outer, bench_task(parts), &bare, inner.plant));
+    CHECK_OK(explore(&inner, 1, 3, err));
+    CHECK_OK(explore(&outer, 1, 3, err));
+    CHECK(outer.trial->samples == inner.trial->samples);
+    for (int k = 0; k < inner.trial->samples; k++)
+        CHECK(outer.trial->measured[k] == inner.trial->measured[k]);
+    rig_close(&outer);
+    rig_close(&inner);
 }
 
 CASE(a_trial_depends_on_seed_trial_and_run_only)
@@ -427,6 +470,7 @@ int main(int argc, char **argv)
     TEST_ARGS(argc, argv);
     RUN(ode_plant_follows_the_closed_form);
     RUN(input_is_held_over_a_sample);
+    RUN(a_callback_plant_that_tells_its_state_gets_the_sensors_of_the_task);
     RUN(a_trial_depends_on_seed_trial_and_run_only);
     RUN(actuator_delay_shows_in_applied_and_in_the_motion);
     RUN(slew_limit_holds_while_exploring);

@@ -258,6 +258,21 @@ CASE(every_failed_allocation_is_reported)
     mcp_alloc_fail_at(0);
 }
 
+CASE(a_dump_can_be_read_again)
+{
+    mcp_task *first = NULL, *second = NULL;
+    char     *one = NULL, *two = NULL;
+    REQUIRE_OK(mcp_task_load(&first, TEST_SOURCE_DIR "/tasks/pendulum.yaml", NULL, 0, err));
+    REQUIRE_OK(mcp_task_dump(first, &one, err));
+    REQUIRE_OK(mcp_task_parse(&second, "dump.json", one, NULL, 0, err));
+    REQUIRE_OK(mcp_task_dump(second, &two, err));
+    CHECK(!strcmp(one, two));
+    mcp_task_text_free(one);
+    mcp_task_text_free(two);
+    mcp_task_free(first);
+    mcp_task_free(second);
+}
+
 int main(int argc, char **argv)
 {
     TEST_ARGS(argc, argv);
@@ -273,5 +288,6 @@ int main(int argc, char **argv)
     RUN(dump_is_json_with_defaults);
     RUN(missing_file_is_an_io_error);
     RUN(every_failed_allocation_is_reported);
+    RUN(a_dump_can_be_read_again);
     return DONE();
 }
