@@ -1,5 +1,4 @@
-"""spring_env.py - an environment with Gymnasium's reset and step: a mass on a spring that leaves its rail at
-0.5 m."""
+"""spring_env.py - an environment with Gymnasium's reset and step: a mass on a spring, its rail ends at 0.5 m."""
 
 
 class Spring:
@@ -15,3 +14,10 @@ class Spring:
             self.v += 0.002 * (action[0] - self.k * self.q - 0.1 * self.v)
             self.q += 0.002 * self.v
         return [self.q, self.v, 99.0], 0.0, abs(self.q) > 0.5, False, {}
+
+
+class SpringSteps(Spring):
+    """The same with three actions: pull, nothing, push."""
+
+    def step(self, action):
+        return super().step([(-1.0, 0.0, 1.0)[action]])

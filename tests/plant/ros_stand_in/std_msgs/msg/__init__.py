@@ -1,0 +1,3 @@
+class Float64MultiArray:
+    def __init__(self, data=()):
+        self.data = list(data)
