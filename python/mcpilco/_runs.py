@@ -1,0 +1,268 @@
+"""Runs: what learn() returns and load() reads. A run is its folder (docs/run-folder.md)."""
+import ctypes
+import html
+import json
+import os
+import shutil
+import subprocess
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Dict, List, NamedTuple, Optional, Union
+
+import numpy as np
+
+from ._binding import HERE, FileError, call, lib, mcp_controller_info
+from ._task import Task
+
+
+class Table(np.ndarray):
+    """A structured array: columns by name, rows by number; to_pandas() where pandas is there."""
+
+    def to_pandas(self) -> Any:
+        import pandas
+        return pandas.DataFrame({name: np.asarray(self[name]) for name in self.dtype.names})
+
+
+def _read_csv(path: Path) -> Table:
+    """Numbers with a header; an empty field is NaN."""
+    with open(path, encoding="ascii") as f:
+        names = f.readline().rstrip("\n").split(",")
+        rows = [tuple(float(v) if v else np.nan for v in line.rstrip("\n").split(",")) for line in f]
+    return np.array(rows, dtype=[(n, float) for n in names]).view(Table)
+
+
+def _read_json(path: Path) -> Dict[str, Any]:
+    try:
+        return json.loads(path.read_text())
+    except (OSError, ValueError) as e:
+        raise FileError(f"{path}: cannot be read ({e})") from None
+
+
+class Forecast(NamedTuple):
+    """What the particles said before the trial: arrays are [sample][state]; particles [sample][particle][state]."""
+
+    cost: float
+    cost_std: float
+    success: float  #: share of particles that meet the success test
+    limit: float  #: share that reaches a limit
+    low: np.ndarray  #: 5 %
+    median: np.ndarray
+    high: np.ndarray  #: 95 %
+    particles: Optional[np.ndarray]
+
+
+class Trial:
+    """One trial of a run: an exploration, or a policy on the plant."""
+
+    def __init__(self, run: "Run", folder: Path):
+        self.run, self.folder = run, folder
+        self.explored = folder.name.startswith("explore")
+        self.number = int(folder.name.rpartition("-")[2])
+
+    @cached_property
+    def result(self) -> Dict[str, Any]:
+        """How it went: cost, success, limit, coverage, seconds."""
+        return _read_json(self.folder / "result.json")
+
+    @property
+    def cost(self) -> float:
+        return self.result["cost"]
+
+    @property
+    def success(self) -> bool:
+        return bool(self.result["success"])
+
+    @property
+    def coverage(self) -> float:
+        """Share of what happened inside the forecast's 5-95 % band; NaN without a forecast."""
+        value = self.result.get("coverage")
+        return float("nan") if value is None else value
+
+    @cached_property
+    def data(self) -> Table:
+        """The trial as recorded: t, measured.NAME, observed.NAME, commanded.NAME, applied.NAME, truth.NAME."""
+        return _read_csv(self.folder / "trial.csv")
+
+    @cached_property
+    def states(self) -> Table:
+        """The states after smoothing, which the next model learns from."""
+        return _read_csv(self.folder / "states.csv")
+
+    @cached_property
+    def history(self) -> Table:
+        """Every step of the optimisation."""
+        return _read_csv(self.folder / "history.csv")
+
+    @cached_property
+    def forecast(self) -> Optional[Forecast]:
+        """What was expected; None for an exploration."""
+        if not (self.folder / "forecast.json").exists():
+            return None
+        f = _read_json(self.folder / "forecast.json")
+        low, median, high = (np.array([f["bands"][s][p] for s in self.run.task.states], dtype=float).T
+                             for p in ("p05", "p50", "p95"))
+        particles = self.folder / "particles.npy"
+        return Forecast(f["cost"], f["cost_std"], f["success"], f["limit"], low, median, high,
+                        np.load(particles) if particles.exists() else None)
+
+    @cached_property
+    def parameters(self) -> Dict[str, np.ndarray]:
+        """The policy's parameters by group, e.g. "rbf1.weights"."""
+        groups = _read_json(self.folder / "policy.json")["groups"]
+        return {g["name"]: np.array(g["values"], dtype=float).reshape(g["rows"], g["cols"]) for g in groups}
+
+    def controller(self) -> "Controller":
+        """The policy of this trial with its observer."""
+        return Controller(self.run.folder, self.number)
+
+    def __repr__(self) -> str:
+        if self.explored:
+            return f"<mcpilco.Trial exploration {self.number}>"
+        return f"<mcpilco.Trial {self.number}: cost {self.cost:.3f}{', success' if self.success else ''}>"
+
+
+class Controller:
+    """Observer and policy for a control loop of your own: every 1/rate seconds
+
+    >>> u = controller(y)
+
+    where y holds the measured channels in order. reset() before the first sample of every run. The arrays of one
+    call are reused by the next; copy what you keep."""
+
+    def __init__(self, folder: Union[str, "os.PathLike[str]"], trial: int = 0):
+        self._handle = ctypes.c_void_p()
+        call("mcp_controller_load", ctypes.byref(self._handle), os.fsencode(folder), int(trial))
+        info = mcp_controller_info()
+        lib.mcp_controller_describe(self._handle, ctypes.byref(info))
+        self.rate: float = info.rate
+        self.measured: List[str] = [lib.mcp_controller_measured_name(self._handle, i).decode()
+                                    for i in range(info.measured)]
+        self.commands: List[str] = [lib.mcp_controller_command_name(self._handle, i).decode()
+                                    for i in range(info.commands)]
+        self.limits: List[float] = [lib.mcp_controller_command_limit(self._handle, i)
+                                    for i in range(info.commands)]
+        self._y, self._u, self.observed = np.zeros(info.measured), np.zeros(info.commands), np.zeros(info.states)
+        self._at = self._y.ctypes.data, self._u.ctypes.data, self.observed.ctypes.data
+        self.valid = True  #: False: a measurement was not finite, the commands are zero
+        self.reset()
+
+    def reset(self) -> None:
+        lib.mcp_controller_reset(self._handle)
+
+    def step(self, y: Any) -> np.ndarray:
+        """One sample: measurements in, commands out; `observed` is then the state estimate."""
+        self._y[:] = y
+        self.valid = lib.mcp_controller_step(self._handle, *self._at) == 0
+        return self._u
+
+    __call__ = step
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            lib.mcp_controller_free(self._handle)
+            self._handle = None
+
+    def __repr__(self) -> str:
+        return f"<mcpilco.Controller {', '.join(self.measured)} -> {', '.join(self.commands)} at {self.rate:g} Hz>"
+
+
+def command() -> str:
+    """The mcpilco command: of this package (wheel), named by MCPILCO, or on the PATH."""
+    for path in (os.environ.get("MCPILCO"), str(HERE / "bin" / "mcpilco"), shutil.which("mcpilco")):
+        if path and os.path.exists(path):
+            return path
+    raise FileError("the command mcpilco was not found; install the package mcpilco")
+
+
+def _say(verb: str, *arguments: str) -> str:
+    done = subprocess.run([command(), verb, *arguments], capture_output=True, text=True)
+    if done.returncode:
+        raise FileError(done.stderr.strip() or f"mcpilco {verb} failed")
+    return done.stdout.strip()
+
+
+class Run:
+    """Everything a run has: its task, its trials, its policies."""
+
+    def __init__(self, folder: Union[str, "os.PathLike[str]"], plant: Any = None):
+        self.folder = Path(folder)
+        self.notes = _read_json(self.folder / "run.json")
+        self._plant = plant
+
+    @cached_property
+    def task(self) -> Task:
+        """The task as it was, with the overrides of the run."""
+        task = Task.__new__(Task)
+        task.overrides = list(self.notes.get("overrides", []))
+        task._read(self.notes.get("task_file") or "task.yaml", (self.folder / "task.yaml").read_text())
+        return task
+
+    def _items(self, kind: str) -> List[Trial]:
+        done = sorted(p.parent for p in self.folder.glob(f"{kind}-*/result.json"))
+        return [Trial(self, p) for p in done]
+
+    @cached_property
+    def trials(self) -> List[Trial]:
+        """The policy trials that are done, the first one at index 0."""
+        return self._items("trial")
+
+    @cached_property
+    def explorations(self) -> List[Trial]:
+        return self._items("explore")
+
+    @property
+    def seed(self) -> int:
+        return self.notes["seed"]
+
+    @property
+    def status(self) -> str:
+        """"finished", "stopped", "failed", "running" or "waiting"."""
+        return self.notes["status"]
+
+    @property
+    def success(self) -> bool:
+        """Did the last trial succeed?"""
+        return bool(self.trials) and self.trials[-1].success
+
+    @cached_property
+    def policy(self) -> Controller:
+        """The recommended policy with its observer: run.policy(y) is one sample; run.policy.reset() begins anew."""
+        return self.controller()
+
+    def controller(self, trial: int = 0) -> Controller:
+        """The controller of one trial's policy; 0: the one that export uses too."""
+        return Controller(self.folder, trial)
+
+    def report(self, path: Union[str, "os.PathLike[str]", None] = None) -> Path:
+        """Writes the page that shows the run and returns its path (report.html in the folder)."""
+        return Path(_say("report", str(self.folder), *(["--out", os.fspath(path)] if path else [])))
+
+    def export(self, folder: Union[str, "os.PathLike[str]"], trial: int = 0) -> Path:
+        """Writes the controller as C99, Python and JSON into the folder."""
+        _say("export", str(self.folder), "--out", os.fspath(folder), *(["--policy", str(trial)] if trial else []))
+        return Path(folder)
+
+    def save(self, folder: Union[str, "os.PathLike[str]"]) -> "Run":
+        """Copies the run folder; the copy is read by load() and by the command."""
+        shutil.copytree(self.folder, folder)
+        return Run(folder, plant=self._plant)
+
+    def __repr__(self) -> str:
+        won = sum(t.success for t in self.trials)
+        return (f"<mcpilco.Run {self.notes['task']}, seed {self.seed}, {self.status}: {len(self.trials)} trials, "
+                f"{won} successful>")
+
+    def _repr_html_(self) -> str:
+        rows = "".join(
+            f"<tr><td>{t.number}</td><td>{t.cost:.3f}</td>"
+            f"<td>{t.forecast.cost:.3f} &plusmn; {t.forecast.cost_std:.3f}</td>"
+            f"<td>{100 * t.forecast.success:.0f} %</td><td>{'yes' if t.success else 'no'}</td>"
+            f"<td>{100 * t.coverage:.0f} %</td></tr>" for t in self.trials if t.forecast)
+        return (f"<p><b>{html.escape(self.task.title)}</b>, seed {self.seed}, {html.escape(self.status)}</p>"
+                "<table><tr><th>trial</th><th>cost</th><th>forecast</th><th>success expected</th><th>success</th>"
+                f"<th>inside the band</th></tr>{rows}</table>")
+
+
+def load(folder: Union[str, "os.PathLike[str]"]) -> Run:
+    """A run that learn() or the command wrote."""
+    return Run(folder)
