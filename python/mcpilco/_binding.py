@@ -5,7 +5,8 @@ with the compiler's own layout."""
 import ctypes
 import os
 import re
-from ctypes import CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_int, c_uint32, c_uint64, c_void_p
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_int, c_uint32, c_uint64,
+                    c_void_p)
 from pathlib import Path
 from typing import Optional
 
@@ -93,13 +94,20 @@ class mcp_learn_progress(Structure):
 
 
 PROGRESS = CFUNCTYPE(c_int, c_void_p, POINTER(mcp_learn_progress))
+ASKED = CFUNCTYPE(c_int, c_void_p)
+MOVING = CFUNCTYPE(None, c_void_p, c_int, c_char_p)
+
+
+class mcp_watch(Structure):
+    _fields_ = [("stop", ASKED), ("moving", MOVING), ("context", c_void_p)]
 
 
 class mcp_learn_settings(Structure):
     _fields_ = [("seed", c_uint64), ("threads", c_int), ("algorithm", c_char_p), ("folder", c_char_p),
                 ("resume", c_int), ("trials", c_int), ("particles_kept", c_int), ("risk", c_double),
                 ("overrides", POINTER(c_char_p)), ("override_count", c_int), ("progress", PROGRESS),
-                ("progress_context", c_void_p), ("plant", POINTER(mcp_plant_ops)), ("plant_context", c_void_p)]
+                ("progress_context", c_void_p), ("plant", POINTER(mcp_plant_ops)),
+                ("plant_context", c_void_p), ("watch", mcp_watch)]
 
 
 class mcp_learn_info(Structure):
@@ -129,11 +137,11 @@ class mcp_gp_info(Structure):
 
 
 class mcp_machine(Structure):
-    _fields_ = [("isa", c_char * 8), ("isa_cpu", c_char * 8), ("blas", c_char * 80), ("blas_kind", c_char * 8),
-                ("blas_slow", c_int), ("blas_threads", c_int), ("cores", c_int)]
+    _fields_ = [("isa", c_char * 8), ("isa_cpu", c_char * 8), ("blas", c_char * 80),
+                ("blas_kind", c_char * 8), ("blas_slow", c_int), ("blas_threads", c_int), ("cores", c_int)]
 
 
-STRUCTS = (mcp_error, mcp_sample, mcp_plant_ops, mcp_learn_progress, mcp_learn_settings, mcp_learn_info,
+STRUCTS = (mcp_error, mcp_sample, mcp_plant_ops, mcp_watch, mcp_learn_progress, mcp_learn_settings, mcp_learn_info,
            mcp_controller_info, mcp_gp_settings, mcp_gp_info, mcp_machine)
 
 _E = POINTER(mcp_error)

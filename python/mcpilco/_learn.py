@@ -6,7 +6,7 @@ import tempfile
 import weakref
 from typing import Any, Callable, Optional, Union
 
-from ._binding import (PHASES, PROGRESS, Stopped, call, fail, lib, mcp_error, mcp_learn_info,
+from ._binding import (ASKED, PHASES, PROGRESS, Stopped, call, fail, lib, mcp_error, mcp_learn_info,
                        mcp_learn_settings, texts, ERR_STOPPED, OK)
 from ._plants import Bridge, as_plant
 from ._progress import Progress
@@ -29,7 +29,8 @@ class _Learner:
         self.interrupt: Optional[BaseException] = None
         self.bridge, self.told = bridge, told
         self._progress = PROGRESS(self._on_progress)  # must live as long as the learner
-        settings.progress = self._progress
+        self._asked = ASKED(self._on_wait)
+        settings.progress, settings.watch.stop = self._progress, self._asked
         if bridge:
             settings.plant = ctypes.pointer(bridge.ops)
         self.handle = ctypes.c_void_p()
@@ -42,6 +43,14 @@ class _Learner:
             self.interrupt = e
             return 1
         return 0
+
+    def _on_wait(self, context: Any) -> int:
+        """Asked while a plant at the end of a wire is waited for."""
+        try:
+            return int(self.interrupt is not None)
+        except BaseException as e:
+            self.interrupt = e
+            return 1
 
     def trial(self, info: mcp_learn_info) -> None:
         err = mcp_error()
