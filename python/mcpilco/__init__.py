@@ -5,14 +5,15 @@
     run.controller()                                # for a control loop of your own
 
 A thin binding of the C library; docs/python.md has the tour."""
-from ._binding import (ArgumentError, Error, FileError, NumericError, PlantError, Stopped, TaskError, machine)
+from ._binding import (ArgumentError, Error, FileError, NumericError, PlantError, Stopped, TaskError, lib,
+                       machine)
 from ._gp import GP
 from ._learn import learn
 from ._plants import GymPlant, Plant
 from ._runs import Controller, Forecast, Run, Trial, load
 from ._task import Task, find
 
-__version__ = "0.1.0"
+__version__: str = lib.mcp_version().decode()
 __all__ = ["ArgumentError", "Controller", "Error", "FileError", "Forecast", "GP", "GymPlant", "NumericError",
            "Plant", "PlantError", "Run", "Stopped", "Task", "TaskError", "Trial", "find", "learn", "load",
            "machine"]

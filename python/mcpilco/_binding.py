@@ -5,8 +5,8 @@ with the compiler's own layout."""
 import ctypes
 import os
 import re
-from ctypes import (CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_int, c_uint32, c_uint64,
-                    c_void_p)
+from ctypes import (CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_int, c_size_t, c_uint32,
+                    c_uint64, c_void_p)
 from pathlib import Path
 from typing import Optional
 
@@ -126,7 +126,7 @@ class mcp_controller_info(Structure):
 
 
 class mcp_gp_settings(Structure):
-    _fields_ = [("noise_floor", c_double), ("lengthscale_floor", c_double), ("noise_start", c_double),
+    _fields_ = [("size", c_size_t), ("noise_floor", c_double), ("lengthscale_floor", c_double), ("noise_start", c_double),
                 ("fix_lambda", c_int), ("from_present", c_int), ("restarts", c_int),
                 ("evaluations_max", c_int), ("seed", c_uint64)]
 
@@ -136,13 +136,19 @@ class mcp_gp_info(Structure):
                 ("evaluations", c_int), ("jitter", c_double), ("seconds", c_double)]
 
 
+class mcp_posterior_info(Structure):
+    _fields_ = [("points", c_int), ("variance_points", c_int), ("residual", c_double), ("mean_error", c_double),
+                ("std_error", c_double), ("jitter", c_double), ("bytes", c_size_t)]
+
+
 class mcp_machine(Structure):
     _fields_ = [("isa", c_char * 8), ("isa_cpu", c_char * 8), ("blas", c_char * 80),
                 ("blas_kind", c_char * 8), ("blas_slow", c_int), ("blas_threads", c_int), ("cores", c_int)]
 
 
 STRUCTS = (mcp_error, mcp_sample, mcp_plant_ops, mcp_watch, mcp_learn_progress, mcp_learn_settings, mcp_learn_info,
-           mcp_controller_info, mcp_gp_settings, mcp_gp_info, mcp_machine)
+           mcp_controller_info, mcp_gp_settings, mcp_gp_info, mcp_posterior_info,
+           mcp_machine)
 
 _E = POINTER(mcp_error)
 _P = c_void_p
@@ -172,20 +178,24 @@ SIGNATURES = {
     "mcp_controller_command_limit": (c_double, [_P, c_int]),
     "mcp_controller_reset": (None, [_P]),
     "mcp_controller_step": (c_int, [_P, _D, _D, _D]),
-    "mcp_kernel_parse": (c_int, [POINTER(_P), c_char_p, c_int, c_int, _E]),
-    "mcp_kernel_free": (None, [_P]),
-    "mcp_kernel_params": (c_int, [_P]),
-    "mcp_kernel_param_name": (c_char_p, [_P, c_int]),
-    "mcp_gp_settings_default": (None, [POINTER(mcp_gp_settings)]),
-    "mcp_gp_create": (c_int, [POINTER(_P), _P, c_int, c_int, _D, _D, _E]),
+    "mcp_version": (c_char_p, []),
+    "mcp_gp_settings_init": (None, [POINTER(mcp_gp_settings), c_size_t]),
+    "mcp_gp_from_text": (c_int, [POINTER(_P), c_char_p, c_int, c_int, _D, _D, _E]),
     "mcp_gp_free": (None, [_P]),
-    "mcp_gp_set": (c_int, [_P, _D, _E]),
     "mcp_gp_hyper": (POINTER(c_double), [_P]),
-    "mcp_gp_train": (c_int, [_P, POINTER(mcp_gp_settings), POINTER(mcp_gp_info), _E]),
+    "mcp_gp_hyper_count": (c_int, [_P]),
+    "mcp_gp_hyper_name": (c_char_p, [_P, c_int]),
+    "mcp_gp_hyper_set": (c_int, [_P, c_char_p, c_double, _E]),
+    "mcp_gp_train": (c_int, [_P, POINTER(mcp_gp_settings), _E]),
+    "mcp_gp_trained": (POINTER(mcp_gp_info), [_P]),
+    "mcp_gp_posterior": (c_int, [_P, c_int, c_double, c_int, _E]),
+    "mcp_gp_posterior_certificate": (c_int, [_P, POINTER(POINTER(mcp_posterior_info)), _E]),
+    "mcp_gp_covariance": (c_int, [_P, c_int, _D, _D, _E]),
+    "mcp_gp_sample": (c_int, [_P, c_int, _D, c_int, c_uint64, _D, _E]),
     "mcp_gp_nlml": (c_int, [_P, POINTER(c_double), _D, _E]),
     "mcp_gp_predict": (c_int, [_P, c_int, _D, _D, _D, _E]),
     "mcp_gp_noise_var": (c_double, [_P]),
-    "mcp_machine_info": (None, [POINTER(mcp_machine)]),
+    "mcp_machine_info": (None, [POINTER(mcp_machine), c_size_t]),
     "mcp_machine_one_blas_thread": (None, []),
 }
 
@@ -241,6 +251,6 @@ def take_text(address: c_void_p) -> str:
 def machine() -> dict:
     """What the library found here: instruction set, BLAS, cores."""
     m = mcp_machine()
-    lib.mcp_machine_info(ctypes.byref(m))
+    lib.mcp_machine_info(ctypes.byref(m), ctypes.sizeof(m))
     values = {name: getattr(m, name) for name, _ in m._fields_}
     return {k: v.decode() if isinstance(v, bytes) else v for k, v in values.items()}

@@ -434,6 +434,29 @@ class GpTest(unittest.TestCase):
         noisy = gp.predict(at, return_std=True, noisy=True)[1]
         np.testing.assert_allclose(noisy**2, std**2 + gp.noise_std**2)
 
+    def test_samples_have_the_posteriors_moments(self):
+        X, y = self.data(30)
+        gp = mcpilco.GP("se").fit(X, y)
+        at = np.array([[0.0, 0.0], [0.5, 0.0], [9.0, 9.0]])
+        draws = gp.sample(at, 4000, seed=2)
+        mean, covariance = gp.predict(at, return_cov=True)
+        deviation = np.sqrt(covariance.diagonal())
+        self.assertLess(np.abs((draws.mean(0) - mean) / deviation).max(), 5 / math.sqrt(4000))
+        np.testing.assert_allclose(np.cov(draws.T), covariance, atol=0.12 * deviation.max()**2)
+        np.testing.assert_array_equal(draws[:3], gp.sample(at, 3, seed=2))
+
+    def test_sparse_is_near_exact_and_says_how_near(self):
+        X, y = self.data(400)
+        exact = mcpilco.GP("se").fit(X, y)
+        sparse = mcpilco.GP("se", tolerance=0.01).fit(X, y)
+        at = np.random.default_rng(5).uniform(-3, 3, (50, 2))
+        (a, s), (b, t) = exact.predict(at, return_std=True), sparse.predict(at, return_std=True)
+        self.assertLess(sparse.certificate["points"], 400)
+        self.assertLessEqual(sparse.certificate["residual"], 0.01)
+        self.assertEqual(exact.certificate["points"], 400)
+        self.assertLess(np.abs(a - b).max(), 0.1 * exact.noise_std)
+        self.assertLess(np.abs(s - t).max(), 0.1 * exact.noise_std)
+
     def test_hyper_parameters_by_name(self):
         X, y = self.data()
         gp = mcpilco.GP("se + linear(1)").fit(X, y)
@@ -443,6 +466,7 @@ class GpTest(unittest.TestCase):
         self.assertGreater(gp.nlml, before)
         with self.assertRaises(mcpilco.ArgumentError):
             gp.hyper = {"log_nose": 1.0}
+        self.assertGreater(gp.trained["evaluations"], 1)
 
     def test_mistakes_are_named(self):
         X, y = self.data()
