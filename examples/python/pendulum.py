@@ -17,6 +17,7 @@ task = mcpilco.Task({"name": "my-pendulum", "rate": 20, "trial": 2.5,
                      "inputs": {"u": 2.5}, "measured": {"theta": 3e-3},
                      "model": {"velocities": {"theta": "dtheta"}}, "start": {"std": 0.01},
                      "cost": "1 - exp(-((abs(theta) - pi)/2)^2)",
-                     "success": {"when": "abs(abs(theta) - pi) < 0.3", "last": 0.5}})
+                     "success": {"when": "abs(abs(theta) - pi) < 0.3", "last": 0.5},
+                     "optimise": {"particles": 64, "steps_first": 500, "steps": 500}})
 run = mcpilco.learn(task, Pendulum(), seed=2, trials=3)
 print(run, run.controller())

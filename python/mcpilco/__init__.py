@@ -5,8 +5,17 @@
     run.controller()                                # for a control loop of your own
 
 A thin binding of the C library; docs/python.md has the tour."""
-from ._binding import (ArgumentError, Error, FileError, NumericError, PlantError, Stopped, TaskError, lib,
-                       machine)
+from ._binding import (
+    ArgumentError,
+    Error,
+    FileError,
+    NumericError,
+    PlantError,
+    Stopped,
+    TaskError,
+    lib,
+    machine,
+)
 from ._gp import GP
 from ._learn import learn
 from ._plants import GymPlant, Plant
@@ -14,6 +23,24 @@ from ._runs import Controller, Forecast, Run, Trial, load
 from ._task import Task, find
 
 __version__: str = lib.mcp_version().decode()
-__all__ = ["ArgumentError", "Controller", "Error", "FileError", "Forecast", "GP", "GymPlant", "NumericError",
-           "Plant", "PlantError", "Run", "Stopped", "Task", "TaskError", "Trial", "find", "learn", "load",
-           "machine"]
+__all__ = [
+    "ArgumentError",
+    "Controller",
+    "Error",
+    "FileError",
+    "Forecast",
+    "GP",
+    "GymPlant",
+    "NumericError",
+    "Plant",
+    "PlantError",
+    "Run",
+    "Stopped",
+    "Task",
+    "TaskError",
+    "Trial",
+    "find",
+    "learn",
+    "load",
+    "machine",
+]

@@ -5,8 +5,19 @@ with the compiler's own layout."""
 import ctypes
 import os
 import re
-from ctypes import (CFUNCTYPE, POINTER, Structure, c_char, c_char_p, c_double, c_int, c_size_t, c_uint32,
-                    c_uint64, c_void_p)
+from ctypes import (
+    CFUNCTYPE,
+    POINTER,
+    Structure,
+    c_char,
+    c_char_p,
+    c_double,
+    c_int,
+    c_size_t,
+    c_uint32,
+    c_uint64,
+    c_void_p,
+)
 from pathlib import Path
 from typing import Optional
 
@@ -71,13 +82,24 @@ class mcp_error(Structure):
 
 
 class mcp_sample(Structure):
-    _fields_ = [("time", c_double), ("truth", c_double * STATES), ("measured", c_double * STATES),
-                ("applied", c_double * INPUTS), ("wall", c_double), ("sent", c_double), ("late", c_double),
-                ("answer", c_double), ("missed", c_int), ("ended", c_int), ("reason", c_char * 96)]
+    _fields_ = [
+        ("time", c_double),
+        ("truth", c_double * STATES),
+        ("measured", c_double * STATES),
+        ("applied", c_double * INPUTS),
+        ("wall", c_double),
+        ("sent", c_double),
+        ("late", c_double),
+        ("answer", c_double),
+        ("missed", c_int),
+        ("ended", c_int),
+        ("reason", c_char * 96),
+    ]
 
 
-RESET = CFUNCTYPE(c_int, c_void_p, POINTER(c_double), c_uint64, c_uint32, c_uint32, POINTER(mcp_sample),
-                  POINTER(mcp_error))
+RESET = CFUNCTYPE(
+    c_int, c_void_p, POINTER(c_double), c_uint64, c_uint32, c_uint32, POINTER(mcp_sample), POINTER(mcp_error)
+)
 STEP = CFUNCTYPE(c_int, c_void_p, POINTER(c_double), POINTER(mcp_sample), POINTER(mcp_error))
 STOP = CFUNCTYPE(c_int, c_void_p, POINTER(c_double), POINTER(mcp_error))
 DESTROY = CFUNCTYPE(None, c_void_p)
@@ -88,9 +110,20 @@ class mcp_plant_ops(Structure):
 
 
 class mcp_learn_progress(Structure):
-    _fields_ = [("phase", c_int), ("trial", c_int), ("step", c_int), ("steps", c_int), ("cost", c_double),
-                ("cost_std", c_double), ("best", c_double), ("step_size", c_double), ("dropout", c_double),
-                ("gradient_norm", c_double), ("event", c_int), ("seconds", c_double)]
+    _fields_ = [
+        ("phase", c_int),
+        ("trial", c_int),
+        ("step", c_int),
+        ("steps", c_int),
+        ("cost", c_double),
+        ("cost_std", c_double),
+        ("best", c_double),
+        ("step_size", c_double),
+        ("dropout", c_double),
+        ("gradient_norm", c_double),
+        ("event", c_int),
+        ("seconds", c_double),
+    ]
 
 
 PROGRESS = CFUNCTYPE(c_int, c_void_p, POINTER(mcp_learn_progress))
@@ -103,22 +136,55 @@ class mcp_watch(Structure):
 
 
 class mcp_learn_settings(Structure):
-    _fields_ = [("seed", c_uint64), ("threads", c_int), ("algorithm", c_char_p), ("folder", c_char_p),
-                ("resume", c_int), ("trials", c_int), ("particles_kept", c_int), ("risk", c_double),
-                ("overrides", POINTER(c_char_p)), ("override_count", c_int), ("progress", PROGRESS),
-                ("progress_context", c_void_p), ("plant", POINTER(mcp_plant_ops)),
-                ("plant_context", c_void_p), ("watch", mcp_watch)]
+    _fields_ = [
+        ("seed", c_uint64),
+        ("threads", c_int),
+        ("algorithm", c_char_p),
+        ("folder", c_char_p),
+        ("resume", c_int),
+        ("trials", c_int),
+        ("particles_kept", c_int),
+        ("risk", c_double),
+        ("overrides", POINTER(c_char_p)),
+        ("override_count", c_int),
+        ("progress", PROGRESS),
+        ("progress_context", c_void_p),
+        ("plant", POINTER(mcp_plant_ops)),
+        ("plant_context", c_void_p),
+        ("watch", mcp_watch),
+    ]
 
 
 class mcp_learn_info(Structure):
-    _fields_ = [("explored", c_int), ("number", c_int), ("restored", c_int), ("samples", c_int),
-                ("data", c_int), ("outcome", c_int), ("steps", c_int), ("restarts", c_int),
-                ("cost_first", c_double), ("cost_last", c_double), ("check_cosine", c_double),
-                ("forecast_cost", c_double), ("forecast_std", c_double), ("forecast_success", c_double),
-                ("forecast_limit", c_double), ("cost", c_double), ("metric", c_double), ("success", c_int),
-                ("limit", c_int), ("ended", c_int), ("reason", c_char * 128), ("coverage", c_double),
-                ("estimate_s", c_double), ("model_s", c_double), ("optimise_s", c_double),
-                ("forecast_s", c_double), ("plant_s", c_double)]
+    _fields_ = [
+        ("explored", c_int),
+        ("number", c_int),
+        ("restored", c_int),
+        ("samples", c_int),
+        ("data", c_int),
+        ("outcome", c_int),
+        ("steps", c_int),
+        ("restarts", c_int),
+        ("cost_first", c_double),
+        ("cost_last", c_double),
+        ("check_cosine", c_double),
+        ("forecast_cost", c_double),
+        ("forecast_std", c_double),
+        ("forecast_success", c_double),
+        ("forecast_limit", c_double),
+        ("cost", c_double),
+        ("metric", c_double),
+        ("success", c_int),
+        ("limit", c_int),
+        ("ended", c_int),
+        ("reason", c_char * 128),
+        ("coverage", c_double),
+        ("estimate_s", c_double),
+        ("model_s", c_double),
+        ("optimise_s", c_double),
+        ("forecast_s", c_double),
+        ("plant_s", c_double),
+    ]
 
 
 class mcp_controller_info(Structure):
@@ -126,29 +192,69 @@ class mcp_controller_info(Structure):
 
 
 class mcp_gp_settings(Structure):
-    _fields_ = [("size", c_size_t), ("noise_floor", c_double), ("lengthscale_floor", c_double), ("noise_start", c_double),
-                ("fix_lambda", c_int), ("from_present", c_int), ("restarts", c_int),
-                ("evaluations_max", c_int), ("seed", c_uint64)]
+    _fields_ = [
+        ("size", c_size_t),
+        ("noise_floor", c_double),
+        ("lengthscale_floor", c_double),
+        ("noise_start", c_double),
+        ("fix_lambda", c_int),
+        ("from_present", c_int),
+        ("restarts", c_int),
+        ("evaluations_max", c_int),
+        ("seed", c_uint64),
+    ]
 
 
 class mcp_gp_info(Structure):
-    _fields_ = [("nlml", c_double), ("nlml_start", c_double), ("noise_std", c_double), ("starts", c_int),
-                ("evaluations", c_int), ("jitter", c_double), ("seconds", c_double)]
+    _fields_ = [
+        ("nlml", c_double),
+        ("nlml_start", c_double),
+        ("noise_std", c_double),
+        ("starts", c_int),
+        ("evaluations", c_int),
+        ("jitter", c_double),
+        ("seconds", c_double),
+    ]
 
 
 class mcp_posterior_info(Structure):
-    _fields_ = [("points", c_int), ("variance_points", c_int), ("residual", c_double), ("mean_error", c_double),
-                ("std_error", c_double), ("jitter", c_double), ("bytes", c_size_t)]
+    _fields_ = [
+        ("points", c_int),
+        ("variance_points", c_int),
+        ("residual", c_double),
+        ("mean_error", c_double),
+        ("std_error", c_double),
+        ("jitter", c_double),
+        ("bytes", c_size_t),
+    ]
 
 
 class mcp_machine(Structure):
-    _fields_ = [("isa", c_char * 8), ("isa_cpu", c_char * 8), ("blas", c_char * 80),
-                ("blas_kind", c_char * 8), ("blas_slow", c_int), ("blas_threads", c_int), ("cores", c_int)]
+    _fields_ = [
+        ("isa", c_char * 8),
+        ("isa_cpu", c_char * 8),
+        ("blas", c_char * 80),
+        ("blas_kind", c_char * 8),
+        ("blas_slow", c_int),
+        ("blas_threads", c_int),
+        ("cores", c_int),
+    ]
 
 
-STRUCTS = (mcp_error, mcp_sample, mcp_plant_ops, mcp_watch, mcp_learn_progress, mcp_learn_settings, mcp_learn_info,
-           mcp_controller_info, mcp_gp_settings, mcp_gp_info, mcp_posterior_info,
-           mcp_machine)
+STRUCTS = (
+    mcp_error,
+    mcp_sample,
+    mcp_plant_ops,
+    mcp_watch,
+    mcp_learn_progress,
+    mcp_learn_settings,
+    mcp_learn_info,
+    mcp_controller_info,
+    mcp_gp_settings,
+    mcp_gp_info,
+    mcp_posterior_info,
+    mcp_machine,
+)
 
 _E = POINTER(mcp_error)
 _P = c_void_p
@@ -199,8 +305,15 @@ SIGNATURES = {
     "mcp_machine_one_blas_thread": (None, []),
 }
 
-_CLASSES = {ERR_ARG: ArgumentError, ERR_MEMORY: MemoryError, ERR_IO: FileError, ERR_TASK: TaskError,
-            ERR_NUMERIC: NumericError, ERR_PLANT: PlantError, ERR_STOPPED: Stopped}
+_CLASSES = {
+    ERR_ARG: ArgumentError,
+    ERR_MEMORY: MemoryError,
+    ERR_IO: FileError,
+    ERR_TASK: TaskError,
+    ERR_NUMERIC: NumericError,
+    ERR_PLANT: PlantError,
+    ERR_STOPPED: Stopped,
+}
 
 
 def _open() -> ctypes.CDLL:
@@ -211,8 +324,10 @@ def _open() -> ctypes.CDLL:
     try:
         library = ctypes.CDLL(path)
     except OSError as e:
-        raise ImportError(f"{path}: {e}; install the package libmcpilco0, or name the library in the "
-                          "environment variable MCPILCO_LIBRARY") from None
+        raise ImportError(
+            f"{path}: {e}; install the package libmcpilco0, or name the library in the "
+            "environment variable MCPILCO_LIBRARY"
+        ) from None
     for name, (result, arguments) in SIGNATURES.items():
         try:
             function = getattr(library, name)

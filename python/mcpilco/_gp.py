@@ -21,18 +21,27 @@ class GP:
     >>> mean, std = gp.predict(X_new, return_std=True)
     >>> draws = gp.sample(X_new, 5, seed=1)
 
-    kernel: base kernels joined by + and *: se, matern32, matern52, rq, periodic, linear, mp(degree), each with
-    the columns it reads in brackets, e.g. "se(0,1) + periodic(2)"; docs/kernels.md has the formulas. There is a
-    length-scale per column.
+    kernel: base kernels joined by + and *: se, matern32, matern52, rq, periodic, linear, mp(degree), each
+    with the columns it reads in brackets, e.g. "se(0,1) + periodic(2)"; docs/kernels.md has the formulas.
+    There is a length-scale per column.
 
-    tolerance: None predicts exactly. A number predicts through inducing points, added until the prior variance
+    tolerance: None predicts exactly. A number predicts through inducing points, added until the prior
+    variance
     that they leave unexplained at every data point is at most this share of the noise variance; `certificate`
     tells what was reached.
     """
 
-    def __init__(self, kernel: str = "se", *, tolerance: Optional[float] = None, restarts: int = 1,
-                 noise_floor: float = 0.0, lengthscale_floor: float = 0.0, evaluations_max: int = 200,
-                 seed: int = 1):
+    def __init__(
+        self,
+        kernel: str = "se",
+        *,
+        tolerance: Optional[float] = None,
+        restarts: int = 1,
+        noise_floor: float = 0.0,
+        lengthscale_floor: float = 0.0,
+        evaluations_max: int = 200,
+        seed: int = 1,
+    ):
         self.kernel, self.tolerance, self.seed = kernel, tolerance, seed
         self.restarts, self.noise_floor, self.lengthscale_floor = restarts, noise_floor, lengthscale_floor
         self.evaluations_max = evaluations_max
@@ -46,8 +55,15 @@ class GP:
         self._free()
         gp = ctypes.c_void_p()
         n, self.features = X.shape
-        call("mcp_gp_from_text", ctypes.byref(gp), self.kernel.encode(), n, self.features, X.ctypes.data,
-             y.ctypes.data)
+        call(
+            "mcp_gp_from_text",
+            ctypes.byref(gp),
+            self.kernel.encode(),
+            n,
+            self.features,
+            X.ctypes.data,
+            y.ctypes.data,
+        )
         self._gp = gp
         if train:
             settings = mcp_gp_settings()
@@ -72,14 +88,21 @@ class GP:
             raise ArgumentError(f"found {X.shape[1]} columns, expected the {self.features} of fit")
         return X
 
-    def predict(self, X: Any, return_std: bool = False, return_cov: bool = False,
-                noisy: bool = False) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]:
+    def predict(
+        self, X: Any, return_std: bool = False, return_cov: bool = False, noisy: bool = False
+    ) -> Union[np.ndarray, Tuple[np.ndarray, np.ndarray]]:
         """Mean at the rows of X; with return_std also the standard deviation of the function (noisy: of a new
         measurement), with return_cov its exact covariance between the rows."""
         X = self._points(X)
         mean, var = np.empty(len(X)), np.empty(len(X)) if return_std else None
-        call("mcp_gp_predict", self._gp, len(X), X.ctypes.data, mean.ctypes.data,
-             var.ctypes.data if var is not None else None)
+        call(
+            "mcp_gp_predict",
+            self._gp,
+            len(X),
+            X.ctypes.data,
+            mean.ctypes.data,
+            var.ctypes.data if var is not None else None,
+        )
         if return_cov:
             covariance = np.empty((len(X), len(X)))
             call("mcp_gp_covariance", self._gp, len(X), X.ctypes.data, covariance.ctypes.data)
@@ -97,7 +120,8 @@ class GP:
 
     @property
     def certificate(self) -> Dict[str, float]:
-        """Of the posterior in use: points, unexplained variance (residual), largest differences from exact."""
+        """Of the posterior in use: points, unexplained variance (residual), largest differences from
+        exact."""
         info = ctypes.POINTER(mcp_posterior_info)()
         call("mcp_gp_posterior_certificate", self._handle(), ctypes.byref(info))
         return {name: getattr(info.contents, name) for name, _ in mcp_posterior_info._fields_}

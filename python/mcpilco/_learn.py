@@ -6,8 +6,21 @@ import tempfile
 import weakref
 from typing import Any, Callable, Optional, Union
 
-from ._binding import (ASKED, PHASES, PROGRESS, Stopped, call, fail, lib, mcp_error, mcp_learn_info,
-                       mcp_learn_settings, texts, ERR_STOPPED, OK)
+from ._binding import (
+    ASKED,
+    PHASES,
+    PROGRESS,
+    Stopped,
+    call,
+    fail,
+    lib,
+    mcp_error,
+    mcp_learn_info,
+    mcp_learn_settings,
+    texts,
+    ERR_STOPPED,
+    OK,
+)
 from ._plants import Bridge, as_plant
 from ._progress import Progress
 from ._runs import Run
@@ -24,8 +37,9 @@ def _sentence(info: mcp_learn_info) -> str:
 class _Learner:
     """The handle, its settings, and what the callbacks need."""
 
-    def __init__(self, task: Task, settings: mcp_learn_settings, bridge: Optional[Bridge],
-                 told: Callable[[Any], None]):
+    def __init__(
+        self, task: Task, settings: mcp_learn_settings, bridge: Optional[Bridge], told: Callable[[Any], None]
+    ):
         self.interrupt: Optional[BaseException] = None
         self.bridge, self.told = bridge, told
         self._progress = PROGRESS(self._on_progress)  # must live as long as the learner
@@ -72,10 +86,19 @@ class _Learner:
             self.handle = None
 
 
-def learn(task: Union[Task, str, "os.PathLike[str]", dict], plant: Any = None, *, seed: int = 1,
-          trials: Optional[int] = None, folder: Union[str, "os.PathLike[str]", None] = None,
-          resume: bool = False, threads: int = 0, algorithm: Optional[str] = None, risk: float = 1.0,
-          progress: Union[bool, Callable[[Any], Any]] = True) -> Run:
+def learn(
+    task: Union[Task, str, "os.PathLike[str]", dict],
+    plant: Any = None,
+    *,
+    seed: int = 1,
+    trials: Optional[int] = None,
+    folder: Union[str, "os.PathLike[str]", None] = None,
+    resume: bool = False,
+    threads: int = 0,
+    algorithm: Optional[str] = None,
+    risk: float = 1.0,
+    progress: Union[bool, Callable[[Any], Any]] = True,
+) -> Run:
     """Learns a policy for the task, trial by trial, and returns the run.
 
     plant     an object with reset(x0) and step(u), a Gymnasium environment, or None: the task's own plant
@@ -114,8 +137,10 @@ def learn(task: Union[Task, str, "os.PathLike[str]", dict], plant: Any = None, *
 
     learner, info, status = _Learner(task, settings, bridge, told), mcp_learn_info(), "failed"
     try:
-        while (lib.mcp_learner_explored(learner.handle) < lib.mcp_learner_explorations(learner.handle)
-               or lib.mcp_learner_trials(learner.handle) < wanted):
+        while (
+            lib.mcp_learner_explored(learner.handle) < lib.mcp_learner_explorations(learner.handle)
+            or lib.mcp_learner_trials(learner.handle) < wanted
+        ):
             learner.trial(info)
             if bar:
                 bar.trial(_sentence(info))
@@ -130,7 +155,9 @@ def learn(task: Union[Task, str, "os.PathLike[str]", dict], plant: Any = None, *
     if folder is None:
         weakref.finalize(run, shutil.rmtree, os.path.dirname(where), ignore_errors=True)
     if status == "stopped":
-        stopped = Stopped("stopped as asked; what was finished is kept: learn(..., folder=, resume=True) goes on")
+        stopped = Stopped(
+            "stopped as asked; what was finished is kept: learn(..., folder=, resume=True) goes on"
+        )
         stopped.run = run
         raise stopped
     return run

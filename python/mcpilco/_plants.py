@@ -14,12 +14,14 @@ Values = Union[Sequence[float], np.ndarray]
 class Plant(Protocol):
     """What learn() asks of a plant. Both methods return either the true state, in the order of the task's
     states (the task's sensors are then simulated), or what was measured, in the order of its channels; or a
-    pair (values, "why the trial ends here"). reset may take seed=, a number for the plant's own noise. A plant
-    may have stop(u): the trial is over, apply this safe input."""
+    pair (values, "why the trial ends here"). reset may take seed=, a number for the plant's own noise. A
+    plant may have stop(u): the trial is over, apply this safe input."""
 
-    def reset(self, x0: np.ndarray) -> Union[Values, Tuple[Values, str]]: ...
+    def reset(self, x0: np.ndarray) -> Union[Values, Tuple[Values, str]]:
+        ...
 
-    def step(self, u: np.ndarray) -> Union[Values, Tuple[Values, str]]: ...
+    def step(self, u: np.ndarray) -> Union[Values, Tuple[Values, str]]:
+        ...
 
 
 def _takes_seed(reset: Callable) -> bool:
@@ -59,12 +61,14 @@ class Bridge:
         s = sample.contents
         s.time = self.sample / self.rate
         if len(values) == self.nx:
-            s.truth[:self.nx] = values.tolist()
+            s.truth[: self.nx] = values.tolist()
         elif len(values) == self.ny:
-            s.measured[:self.ny] = values.tolist()
+            s.measured[: self.ny] = values.tolist()
         else:
-            raise ValueError(f"the plant gave {len(values)} values, expected the {self.nx} states or the "
-                             f"{self.ny} measured channels of the task")
+            raise ValueError(
+                f"the plant gave {len(values)} values, expected the {self.nx} states or the "
+                f"{self.ny} measured channels of the task"
+            )
         if reason is not None:
             s.ended, s.reason = 1, reason.encode()[:95]
 
@@ -82,20 +86,22 @@ class Bridge:
     def _reset(self, context, x0, seed, trial, run, sample, err) -> int:
         def work() -> None:
             self.sample = 0
-            start = np.array(x0[:self.nx])
+            start = np.array(x0[: self.nx])
             more = {"seed": number_of(seed, trial, run)} if self.seeded else {}
             self._fill(sample, self.plant.reset(start, **more))
+
         return self._guard(err, work)
 
     def _step(self, context, u, sample, err) -> int:
         def work() -> None:
             self.sample += 1
-            self._fill(sample, self.plant.step(np.array(u[:self.nu])))
+            self._fill(sample, self.plant.step(np.array(u[: self.nu])))
+
         return self._guard(err, work)
 
     def _stop(self, context, u, err) -> int:
         stop = getattr(self.plant, "stop", None)
-        return self._guard(err, lambda: stop(np.array(u[:self.nu]))) if stop else OK
+        return self._guard(err, lambda: stop(np.array(u[: self.nu]))) if stop else OK
 
     def raise_error(self) -> None:
         """What the plant raised, if anything, as the cause of a PlantError; Ctrl-C as itself."""
@@ -124,9 +130,15 @@ class GymPlant:
     A trial ends when the environment says terminated, or truncated before the trial is over.
     """
 
-    def __init__(self, env: Any, state: Optional[Callable[[Any], Values]] = None,
-                 action: Optional[Callable[[np.ndarray], Any]] = None, scale: bool = False,
-                 options: Optional[Callable[[np.ndarray], dict]] = None, seed: int = 0):
+    def __init__(
+        self,
+        env: Any,
+        state: Optional[Callable[[Any], Values]] = None,
+        action: Optional[Callable[[np.ndarray], Any]] = None,
+        scale: bool = False,
+        options: Optional[Callable[[np.ndarray], dict]] = None,
+        seed: int = 0,
+    ):
         self.env, self.state, self.action, self.scale = env, state, action, scale
         self.options, self.seed = options, seed
         self.limits: np.ndarray = np.array([])
@@ -181,5 +193,3 @@ class GymPlant:
 def as_plant(given: Any) -> Any:
     """An environment is wrapped; what has reset and step of our own is taken as it is."""
     return GymPlant(given) if hasattr(given, "action_space") and not isinstance(given, GymPlant) else given
-
-

@@ -28,6 +28,7 @@ class Progress:
         self.shown, self.display, self.width = 0.0, None, 0
         if self.notebook:
             from IPython.display import HTML, display
+
             self._html = HTML
             self.display = display(HTML(""), display_id=True)
 
@@ -39,8 +40,12 @@ class Progress:
         share = p.step / p.steps if p.steps > 0 else 0.0
         text = _words(phase, p, self.trials)
         if self.notebook:
-            self.display.update(self._html(f'<progress value="{share:.3f}" max="1" style="width:16em"></progress> '
-                                           f"{html.escape(text)}"))
+            self.display.update(
+                self._html(
+                    f'<progress value="{share:.3f}" max="1" style="width:16em"></progress> '
+                    f"{html.escape(text)}"
+                )
+            )
         else:
             bar = "#" * int(20 * share)
             self._line(f"[{bar:<20}] {text}")

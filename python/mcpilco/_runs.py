@@ -20,6 +20,7 @@ class Table(np.ndarray):
 
     def to_pandas(self) -> Any:
         import pandas
+
         return pandas.DataFrame({name: np.asarray(self[name]) for name in self.dtype.names})
 
 
@@ -39,7 +40,8 @@ def _read_json(path: Path) -> Dict[str, Any]:
 
 
 class Forecast(NamedTuple):
-    """What the particles said before the trial: arrays are [sample][state]; particles [sample][particle][state]."""
+    """What the particles said before the trial: arrays are [sample][state]; particles
+    [sample][particle][state]."""
 
     cost: float
     cost_std: float
@@ -80,7 +82,8 @@ class Trial:
 
     @cached_property
     def data(self) -> Table:
-        """The trial as recorded: t, measured.NAME, observed.NAME, commanded.NAME, applied.NAME, truth.NAME."""
+        """The trial as recorded: t, measured.NAME, observed.NAME, commanded.NAME, applied.NAME,
+        truth.NAME."""
         return _read_csv(self.folder / "trial.csv")
 
     @cached_property
@@ -99,11 +102,21 @@ class Trial:
         if not (self.folder / "forecast.json").exists():
             return None
         f = _read_json(self.folder / "forecast.json")
-        low, median, high = (np.array([f["bands"][s][p] for s in self.run.task.states], dtype=float).T
-                             for p in ("p05", "p50", "p95"))
+        low, median, high = (
+            np.array([f["bands"][s][p] for s in self.run.task.states], dtype=float).T
+            for p in ("p05", "p50", "p95")
+        )
         particles = self.folder / "particles.npy"
-        return Forecast(f["cost"], f["cost_std"], f["success"], f["limit"], low, median, high,
-                        np.load(particles) if particles.exists() else None)
+        return Forecast(
+            f["cost"],
+            f["cost_std"],
+            f["success"],
+            f["limit"],
+            low,
+            median,
+            high,
+            np.load(particles) if particles.exists() else None,
+        )
 
     @cached_property
     def parameters(self) -> Dict[str, np.ndarray]:
@@ -126,8 +139,8 @@ class Controller:
 
     >>> u = controller(y)
 
-    where y holds the measured channels in order. reset() before the first sample of every run. The arrays of one
-    call are reused by the next; copy what you keep."""
+    where y holds the measured channels in order. reset() before the first sample of every run. The arrays
+    of one call are reused by the next; copy what you keep."""
 
     def __init__(self, folder: Union[str, "os.PathLike[str]"], trial: int = 0):
         self._handle = ctypes.c_void_p()
@@ -135,13 +148,20 @@ class Controller:
         info = mcp_controller_info()
         lib.mcp_controller_describe(self._handle, ctypes.byref(info))
         self.rate: float = info.rate
-        self.measured: List[str] = [lib.mcp_controller_measured_name(self._handle, i).decode()
-                                    for i in range(info.measured)]
-        self.commands: List[str] = [lib.mcp_controller_command_name(self._handle, i).decode()
-                                    for i in range(info.commands)]
-        self.limits: List[float] = [lib.mcp_controller_command_limit(self._handle, i)
-                                    for i in range(info.commands)]
-        self._y, self._u, self.observed = np.zeros(info.measured), np.zeros(info.commands), np.zeros(info.states)
+        self.measured: List[str] = [
+            lib.mcp_controller_measured_name(self._handle, i).decode() for i in range(info.measured)
+        ]
+        self.commands: List[str] = [
+            lib.mcp_controller_command_name(self._handle, i).decode() for i in range(info.commands)
+        ]
+        self.limits: List[float] = [
+            lib.mcp_controller_command_limit(self._handle, i) for i in range(info.commands)
+        ]
+        self._y, self._u, self.observed = (
+            np.zeros(info.measured),
+            np.zeros(info.commands),
+            np.zeros(info.states),
+        )
         self._at = self._y.ctypes.data, self._u.ctypes.data, self.observed.ctypes.data
         self.valid = True  #: False: a measurement was not finite, the commands are zero
         self.reset()
@@ -163,7 +183,8 @@ class Controller:
             self._handle = None
 
     def __repr__(self) -> str:
-        return f"<mcpilco.Controller {', '.join(self.measured)} -> {', '.join(self.commands)} at {self.rate:g} Hz>"
+        names = f"{', '.join(self.measured)} -> {', '.join(self.commands)}"
+        return f"<mcpilco.Controller {names} at {self.rate:g} Hz>"
 
 
 def command() -> str:
@@ -216,7 +237,7 @@ class Run:
 
     @property
     def status(self) -> str:
-        """"finished", "stopped", "failed", "running" or "waiting"."""
+        """ "finished", "stopped", "failed", "running" or "waiting"."""
         return self.notes["status"]
 
     @property
@@ -226,7 +247,8 @@ class Run:
 
     @cached_property
     def policy(self) -> Controller:
-        """The recommended policy with its observer: run.policy(y) is one sample; run.policy.reset() begins anew."""
+        """The recommended policy with its observer: run.policy(y) is one sample; run.policy.reset()
+        begins anew."""
         return self.controller()
 
     def controller(self, trial: int = 0) -> Controller:
@@ -239,7 +261,13 @@ class Run:
 
     def export(self, folder: Union[str, "os.PathLike[str]"], trial: int = 0) -> Path:
         """Writes the controller as C99, Python and JSON into the folder."""
-        _say("export", str(self.folder), "--out", os.fspath(folder), *(["--policy", str(trial)] if trial else []))
+        _say(
+            "export",
+            str(self.folder),
+            "--out",
+            os.fspath(folder),
+            *(["--policy", str(trial)] if trial else []),
+        )
         return Path(folder)
 
     def save(self, folder: Union[str, "os.PathLike[str]"]) -> "Run":
@@ -249,18 +277,25 @@ class Run:
 
     def __repr__(self) -> str:
         won = sum(t.success for t in self.trials)
-        return (f"<mcpilco.Run {self.notes['task']}, seed {self.seed}, {self.status}: {len(self.trials)} trials, "
-                f"{won} successful>")
+        return (
+            f"<mcpilco.Run {self.notes['task']}, seed {self.seed}, {self.status}: {len(self.trials)} trials, "
+            f"{won} successful>"
+        )
 
     def _repr_html_(self) -> str:
         rows = "".join(
             f"<tr><td>{t.number}</td><td>{t.cost:.3f}</td>"
             f"<td>{t.forecast.cost:.3f} &plusmn; {t.forecast.cost_std:.3f}</td>"
             f"<td>{100 * t.forecast.success:.0f} %</td><td>{'yes' if t.success else 'no'}</td>"
-            f"<td>{100 * t.coverage:.0f} %</td></tr>" for t in self.trials if t.forecast)
-        return (f"<p><b>{html.escape(self.task.title)}</b>, seed {self.seed}, {html.escape(self.status)}</p>"
-                "<table><tr><th>trial</th><th>cost</th><th>forecast</th><th>success expected</th><th>success</th>"
-                f"<th>inside the band</th></tr>{rows}</table>")
+            f"<td>{100 * t.coverage:.0f} %</td></tr>"
+            for t in self.trials
+            if t.forecast
+        )
+        return (
+            f"<p><b>{html.escape(self.task.title)}</b>, seed {self.seed}, {html.escape(self.status)}</p>"
+            "<table><tr><th>trial</th><th>cost</th><th>forecast</th><th>success expected</th><th>success</th>"
+            f"<th>inside the band</th></tr>{rows}</table>"
+        )
 
 
 def load(folder: Union[str, "os.PathLike[str]"]) -> Run:

@@ -73,8 +73,12 @@ class Task:
     from learn(plant=...).
     """
 
-    def __init__(self, source: Union[str, "os.PathLike[str]", Mapping[str, Any]],
-                 set: Optional[Mapping[str, Any]] = None, **overrides: Any):
+    def __init__(
+        self,
+        source: Union[str, "os.PathLike[str]", Mapping[str, Any]],
+        set: Optional[Mapping[str, Any]] = None,
+        **overrides: Any,
+    ):
         self.overrides: List[str] = _overrides({**(set or {}), **overrides})
         if isinstance(source, Mapping):
             whole = {**source}
@@ -98,7 +102,9 @@ class Task:
         if text is None:
             call("mcp_task_load", ctypes.byref(self._handle), os.fsencode(name), items, count)
         else:
-            call("mcp_task_parse", ctypes.byref(self._handle), os.fsencode(name), text.encode(), items, count)
+            call(
+                "mcp_task_parse", ctypes.byref(self._handle), os.fsencode(name), text.encode(), items, count
+            )
         address = ctypes.c_void_p()
         call("mcp_task_dump", self._handle, ctypes.byref(address))
         #: every setting with its value, defaults included
@@ -156,15 +162,23 @@ class Task:
         return [i for i, n in enumerate(rows) if isinstance(rows, dict) and rows[n].get("angle")]
 
     def __repr__(self) -> str:
-        return (f"<mcpilco.Task {self.name}: states {', '.join(self.states)}; measured "
-                f"{', '.join(self.measured)}; inputs {', '.join(self.inputs)}; {self.rate:g} Hz>")
+        return (
+            f"<mcpilco.Task {self.name}: states {', '.join(self.states)}; measured "
+            f"{', '.join(self.measured)}; inputs {', '.join(self.inputs)}; {self.rate:g} Hz>"
+        )
 
 
 def find(name: str) -> Path:
     """The path of a task that is installed with mcpilco, e.g. find("cartpole.yaml")."""
     here = Path(__file__).resolve().parent
-    for folder in (here / "tasks", here.parents[1] / "tasks", Path("/usr/share/mcpilco/tasks"),
-                   Path("/usr/local/share/mcpilco/tasks")):
+    for folder in (
+        here / "tasks",
+        here.parents[1] / "tasks",
+        Path("/usr/share/mcpilco/tasks"),
+        Path("/usr/local/share/mcpilco/tasks"),
+    ):
         if (folder / name).exists():
             return folder / name
-    raise FileNotFoundError(f"{name} is not among the installed tasks; give the path of your own file to Task")
+    raise FileNotFoundError(
+        f"{name} is not among the installed tasks; give the path of your own file to Task"
+    )

@@ -1,4 +1,5 @@
-"""spring_env.py - an environment with Gymnasium's reset and step: a mass on a spring, its rail ends at 0.5 m."""
+"""spring_env.py - an environment with Gymnasium's reset and step: a mass on a spring; its rail ends at
+0.5 m."""
 
 
 class Spring:

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# The bridges to ROS 2 topics and to a motor board on a CAN bus, on stand-ins of ours: a trial is learned from;
-# when mcpilco dies in the middle, or the robot goes silent, the motor gets zero.
+# The bridges to ROS 2 topics and to a motor board on a CAN bus, on stand-ins of ours: a trial is learned
+# from; when mcpilco dies in the middle, or the robot goes silent, the motor gets zero.
 set -eu
 . "$SOURCE/tests/plant/common.sh"
 export PYTHONPATH=$DRIVERS:$SOURCE/tests/plant/ros_stand_in ROS_LOG=$WORK/ros.wire CAN_LOG=$WORK/can.wire
-ros="[$PYTHON, $DRIVERS/ros2_plant.py, --rate, '20', --joint, hinge, --inputs, 'u:N.m', --measured, 'theta:rad']"
+ros="[$PYTHON, $DRIVERS/ros2_plant.py, --rate, '20', --joint, hinge, --inputs, 'u:N.m',
+  --measured, 'theta:rad']"
 can="[$PYTHON, $SOURCE/tests/plant/can_board.py, --node, '1', --rate, '20', --inputs, 'u:N.m',
   --measured, 'theta:rad']"
 for driver in ros2_plant.py can_plant.py; do
@@ -13,18 +14,19 @@ done
 short="--set trial=0.5 --set success.last=0.1"
 
 learn ros "$DRIVERS/pendulum-rig.yaml" --set "plant={exec: $ros}" $short
-[ "$(wc -l < ros/trial-01/trial.csv)" -eq 12 ] || fail "ROS: the trial has $(wc -l < ros/trial-01/trial.csv) lines"
+[ "$(wc -l < ros/trial-01/trial.csv)" -eq 12 ] || fail "ROS: the trial is too short"
 [ "$(tail -n 2 ros.wire)" = "$(printf '/effort_controller/commands [0.0]\nshutdown')" ] ||
   fail "ROS: ends with $(tail -n 2 ros.wire)"
 echo "ok   learning over topics, and zero at the end"
 
 ROS_MUTE_AFTER=1 "$MCPILCO" learn "$DRIVERS/pendulum-rig.yaml" --yes --out mute --set "plant={exec: $ros}" \
   --set trial=3 > mute.txt 2>&1 || true
-grep -q 'the last JointState is' mute/*/trial.json mute.txt || fail "silence of the robot: $(tail -n 3 mute.txt)"
+grep -q 'the last JointState is' mute/*/trial.json mute.txt ||
+  fail "silence of the robot: $(tail -n 3 mute.txt)"
 echo "ok   a robot that goes silent ends the trial"
 
 learn can "$DRIVERS/pendulum-rig.yaml" --set "plant={exec: $can}" $short
-[ "$(wc -l < can/trial-01/trial.csv)" -eq 12 ] || fail "CAN: the trial has $(wc -l < can/trial-01/trial.csv) lines"
+[ "$(wc -l < can/trial-01/trial.csv)" -eq 12 ] || fail "CAN: the trial is too short"
 [ "$(tail -n 1 can.wire)" = "enable 0" ] || fail "CAN: the board was left enabled"
 echo "ok   learning over frames, and the board off at the end"
 
@@ -49,6 +51,7 @@ for kind in ros can; do
     tail -n 2 $kind.wire | grep -q 'enable 0\|commands \[0.0\]\|shutdown' && break
     sleep 0.05
   done
-  tail -n 2 $kind.wire | grep -q 'enable 0\|commands \[0.0\]' || fail "$kind: not switched off: $(tail -n 2 $kind.wire)"
+  tail -n 2 $kind.wire | grep -q 'enable 0\|commands \[0.0\]' ||
+    fail "$kind: not switched off: $(tail -n 2 $kind.wire)"
 done
 echo "ok   the motor is switched off when mcpilco dies"

@@ -1,5 +1,5 @@
-"""package_tests.py - the Python package against the library and the command. Run by test_package.sh, which sets
-SOURCE, MCPILCO, MCPILCO_LIBRARY and the working folder."""
+"""package_tests.py - the Python package against the library and the command. Run by test_package.sh,
+which sets SOURCE, MCPILCO, MCPILCO_LIBRARY and the working folder."""
 import ctypes
 import json
 import math
@@ -20,8 +20,13 @@ import pendulum_env
 from mcpilco import _binding
 
 SOURCE = Path(os.environ["SOURCE"])
-TINY = {"optimise.particles": 24, "optimise.steps_first": 30, "optimise.steps": 30, "optimise.evaluate_every": 10,
-        "optimise.patience": 10}
+TINY = {
+    "optimise.particles": 24,
+    "optimise.steps_first": 30,
+    "optimise.steps": 30,
+    "optimise.evaluate_every": 10,
+    "optimise.patience": 10,
+}
 PENDULUM = SOURCE / "tasks" / "pendulum.yaml"
 
 
@@ -29,6 +34,7 @@ def environment(name):
     """The real environment where Gymnasium is installed, else our own of the same interface."""
     try:
         import gymnasium
+
         return gymnasium.make("Pendulum-v1")
     except ImportError:
         return getattr(pendulum_env, name)()
@@ -42,11 +48,17 @@ def learn(task, plant=None, **more):
     return mcpilco.learn(task, plant, progress=False, **{"trials": 1, **more})
 
 
-GYM = {"name": "gym-pendulum", "rate": 20, "trial": 1.5,
-       "state": {"theta": {"unit": "rad", "angle": True}, "dtheta": "rad/s"},
-       "inputs": {"u": 2}, "measured": {"theta": 1e-3, "dtheta": 1e-3},
-       "model": {"velocities": {"theta": "dtheta"}},
-       "cost": "1 - exp(-(sin(theta/2)/0.5)^2)", "start": {"std": [1, 0.5]}}
+GYM = {
+    "name": "gym-pendulum",
+    "rate": 20,
+    "trial": 1.5,
+    "state": {"theta": {"unit": "rad", "angle": True}, "dtheta": "rad/s"},
+    "inputs": {"u": 2},
+    "measured": {"theta": 1e-3, "dtheta": 1e-3},
+    "model": {"velocities": {"theta": "dtheta"}},
+    "cost": "1 - exp(-(sin(theta/2)/0.5)^2)",
+    "start": {"std": [1, 0.5]},
+}
 
 
 class Pendulum:
@@ -65,8 +77,13 @@ class Pendulum:
 
 class BindingTest(unittest.TestCase):
     def test_structs_are_those_of_the_headers(self):
-        lines = ["#include <stdio.h>", "#include <stddef.h>", "#include <mcpilco/machine.h>",
-                 "#include <mcpilco/mcpilco.h>", "int main(void) {"]
+        lines = [
+            "#include <stdio.h>",
+            "#include <stddef.h>",
+            "#include <mcpilco/machine.h>",
+            "#include <mcpilco/mcpilco.h>",
+            "int main(void) {",
+        ]
         for struct in _binding.STRUCTS:
             name = struct.__name__
             lines.append(f'printf("{name} %zu\\n", sizeof({name}));')
@@ -74,21 +91,35 @@ class BindingTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             source = Path(folder, "layout.c")
             source.write_text("\n".join(lines + ["return 0; }"]))
-            subprocess.run(["cc", "-I", str(SOURCE / "include"), "-o", folder + "/layout", str(source)], check=True)
-            theirs = dict(line.split() for line in subprocess.run(
-                [folder + "/layout"], capture_output=True, text=True, check=True).stdout.splitlines())
+            subprocess.run(
+                ["cc", "-I", str(SOURCE / "include"), "-o", folder + "/layout", str(source)], check=True
+            )
+            theirs = dict(
+                line.split()
+                for line in subprocess.run(
+                    [folder + "/layout"], capture_output=True, text=True, check=True
+                ).stdout.splitlines()
+            )
         for struct in _binding.STRUCTS:
             name = struct.__name__
             self.assertEqual(ctypes.sizeof(struct), int(theirs[name]), name)
             for field, _ in struct._fields_:
-                self.assertEqual(getattr(struct, field).offset, int(theirs[f"{name}.{field}"]), f"{name}.{field}")
+                self.assertEqual(
+                    getattr(struct, field).offset, int(theirs[f"{name}.{field}"]), f"{name}.{field}"
+                )
 
     def test_a_library_of_another_version_is_named(self):
         with tempfile.TemporaryDirectory() as folder:
             Path(folder, "old.c").write_text("int nothing(void) { return 0; }")
-            subprocess.run(["cc", "-shared", "-fPIC", "-o", folder + "/old.so", folder + "/old.c"], check=True)
-            done = subprocess.run([sys.executable, "-c", "import mcpilco"], capture_output=True, text=True,
-                                  env={**os.environ, "MCPILCO_LIBRARY": folder + "/old.so"})
+            subprocess.run(
+                ["cc", "-shared", "-fPIC", "-o", folder + "/old.so", folder + "/old.c"], check=True
+            )
+            done = subprocess.run(
+                [sys.executable, "-c", "import mcpilco"],
+                capture_output=True,
+                text=True,
+                env={**os.environ, "MCPILCO_LIBRARY": folder + "/old.so"},
+            )
         self.assertIn("it is of another version than this package", done.stderr)
 
     def test_version_is_the_librarys(self):
@@ -98,8 +129,12 @@ class BindingTest(unittest.TestCase):
 
 class TaskTest(unittest.TestCase):
     def test_overrides_of_all_forms(self):
-        task = mcpilco.Task(PENDULUM, optimise={"particles": 50, "steps": 7}, observer__lowpass=0.25,
-                            set={"start.std": [0.1, 0.2], "model.kernel": "matern32"})
+        task = mcpilco.Task(
+            PENDULUM,
+            optimise={"particles": 50, "steps": 7},
+            observer__lowpass=0.25,
+            set={"start.std": [0.1, 0.2], "model.kernel": "matern32"},
+        )
         s = task.settings
         self.assertEqual((s["optimise"]["particles"], s["optimise"]["steps"]), (50, 7))
         self.assertEqual((s["observer"]["lowpass"], s["start"]["std"]), (0.25, [0.1, 0.2]))
@@ -113,7 +148,9 @@ class TaskTest(unittest.TestCase):
         self.assertEqual(json.dumps(again, sort_keys=True), json.dumps(whole, sort_keys=True))
 
     def test_texts_that_look_like_yaml_are_quoted(self):
-        task = mcpilco.Task({**GYM, "title": "a: b # c", "cost": "-theta^2", "limits": {"far": "abs(theta) > 9"}})
+        task = mcpilco.Task(
+            {**GYM, "title": "a: b # c", "cost": "-theta^2", "limits": {"far": "abs(theta) > 9"}}
+        )
         self.assertEqual((task.title, task.settings["cost"]), ("a: b # c", "-theta^2"))
 
     def test_mistakes_have_file_line_and_remedy(self):
@@ -134,21 +171,46 @@ class LearnTest(unittest.TestCase):
     def test_same_bits_as_the_command_and_as_c(self):
         sets = [f"{k}={v}" for k, v in TINY.items()]
         run = learn(tiny(), seed=5, trials=2, folder="bits-python")
-        command = [os.environ["MCPILCO"], "learn", str(PENDULUM), "--seed", "5", "--trials", "2", "--quiet", "--out",
-                   "bits-command"]
+        command = [
+            os.environ["MCPILCO"],
+            "learn",
+            str(PENDULUM),
+            "--seed",
+            "5",
+            "--trials",
+            "2",
+            "--quiet",
+            "--out",
+            "bits-command",
+        ]
         subprocess.run(command + [w for s in sets for w in ("--set", s)], check=True, capture_output=True)
         program = Path("bits.c")
         program.write_text(
             '#include <mcpilco/machine.h>\n#include <mcpilco/mcpilco.h>\n#include <stdio.h>\n'
             "int main(void) { const char *const sets[] = {" + ", ".join(f'"{s}"' for s in sets) + "};\n"
             "mcp_task *t; mcp_learner *l; mcp_learn_settings s; mcp_error e = {MCP_OK, \"\"};\n"
-            "mcp_machine_one_blas_thread(); mcp_learn_settings_default(&s); s.seed = 5; s.folder = \"bits-c\";\n"
-            f'if (mcp_task_load(&t, "{PENDULUM}", sets, {len(sets)}, &e) || mcp_learner_create(&l, t, &s, &e)) '
-            "return 1;\nwhile (mcp_learner_trials(l) < 2) if (mcp_learner_trial(l, NULL, &e)) return 2;\n"
-            "mcp_learner_free(l); mcp_task_free(t); return 0; }\n")
+            "mcp_machine_one_blas_thread(); mcp_learn_settings_default(&s); "
+            "s.seed = 5; s.folder = \"bits-c\";\n"
+            f'if (mcp_task_load(&t, "{PENDULUM}", sets, {len(sets)}, &e)) return 1;\n'
+            "if (mcp_learner_create(&l, t, &s, &e)) return 1;\nwhile (mcp_learner_trials(l) < 2) if (mcp_learner_trial(l, NULL, &e)) return 2;\n"
+            "mcp_learner_free(l); mcp_task_free(t); return 0; }\n"
+        )
         library = Path(os.environ["MCPILCO_LIBRARY"]).parent
-        subprocess.run(["cc", "-I", str(SOURCE / "include"), "bits.c", "-L", str(library), "-lmcpilco", "-o",
-                        "bits-program", f"-Wl,-rpath,{library}"], check=True)
+        subprocess.run(
+            [
+                "cc",
+                "-I",
+                str(SOURCE / "include"),
+                "bits.c",
+                "-L",
+                str(library),
+                "-lmcpilco",
+                "-o",
+                "bits-program",
+                f"-Wl,-rpath,{library}",
+            ],
+            check=True,
+        )
         subprocess.run(["./bits-program"], check=True)
         for k in (1, 2):
             ours = Path(f"bits-python/trial-0{k}/policy.json").read_bytes()
@@ -168,7 +230,9 @@ class LearnTest(unittest.TestCase):
         ours, theirs = learn(task, Plant(), seed=3), learn(task, seed=3)
         for name, values in theirs.trials[0].parameters.items():
             np.testing.assert_array_equal(ours.trials[0].parameters[name], values)
-        np.testing.assert_array_equal(ours.trials[0].data["measured.theta"], theirs.trials[0].data["measured.theta"])
+        np.testing.assert_array_equal(
+            ours.trials[0].data["measured.theta"], theirs.trials[0].data["measured.theta"]
+        )
 
     def test_a_plant_may_give_measurements_and_end_a_trial(self):
         class Short(Pendulum):
@@ -215,12 +279,14 @@ class LearnTest(unittest.TestCase):
 
     def test_ctrl_c_stops_cleanly_and_resume_goes_on_to_the_same_bits(self):
         whole = learn(tiny(), seed=4, trials=2, folder="whole")
-        code = ("import mcpilco, os, signal, sys\n"
-                f"task = mcpilco.Task({str(PENDULUM)!r}, set={TINY!r})\n"
-                "def told(p):\n"
-                "    if p.phase == 3 and p.trial == 2: os.kill(os.getpid(), signal.SIGINT)\n"
-                "try: mcpilco.learn(task, seed=4, trials=2, folder='stopped', progress=told)\n"
-                "except mcpilco.Stopped as e: print(len(e.run.trials), e.run.status)\n")
+        code = (
+            "import mcpilco, os, signal, sys\n"
+            f"task = mcpilco.Task({str(PENDULUM)!r}, set={TINY!r})\n"
+            "def told(p):\n"
+            "    if p.phase == 3 and p.trial == 2: os.kill(os.getpid(), signal.SIGINT)\n"
+            "try: mcpilco.learn(task, seed=4, trials=2, folder='stopped', progress=told)\n"
+            "except mcpilco.Stopped as e: print(len(e.run.trials), e.run.status)\n"
+        )
         done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
         self.assertEqual(done.stdout.split(), ["1", "stopped"], done.stderr)
         run = learn(tiny(), seed=4, trials=2, folder="stopped", resume=True)
@@ -291,7 +357,10 @@ class GymTest(unittest.TestCase):
 
     def test_the_same_seed_gives_the_same_run(self):
         task = mcpilco.Task(GYM, set=TINY)
-        runs = [learn(task, mcpilco.GymPlant(environment("Pendulum"), state=self.state), seed=s) for s in (7, 7, 8)]
+        runs = [
+            learn(task, mcpilco.GymPlant(environment("Pendulum"), state=self.state), seed=s)
+            for s in (7, 7, 8)
+        ]
         starts = [r.trials[0].data["truth.theta"][0] for r in runs]
         self.assertEqual(starts[0], starts[1])
         self.assertNotEqual(starts[0], starts[2])
@@ -307,7 +376,9 @@ class GymTest(unittest.TestCase):
         env = pendulum_env.Switch()
         plant = mcpilco.GymPlant(env, state=self.state)
         plant.attach(mcpilco.Task(GYM))
-        self.assertEqual([plant.action(np.array([u])) for u in (-2.0, -0.7, -0.6, 0.6, 0.7, 2.0)], [0, 0, 1, 1, 2, 2])
+        self.assertEqual(
+            [plant.action(np.array([u])) for u in (-2.0, -0.7, -0.6, 0.6, 0.7, 2.0)], [0, 0, 1, 1, 2, 2]
+        )
         learn(mcpilco.Task(GYM, set=TINY), plant)
         self.assertEqual(set(env.actions), {0, 1, 2})
 
@@ -376,7 +447,9 @@ class RunTest(unittest.TestCase):
                 u = controller([data["measured.theta"][k]])
                 self.assertEqual(u[0], data["commanded.u"][k])
                 self.assertEqual(controller.observed[1], data["observed.dtheta"][k])
-        self.assertEqual((controller.measured, controller.commands, controller.rate), (["theta"], ["u"], 20.0))
+        self.assertEqual(
+            (controller.measured, controller.commands, controller.rate), (["theta"], ["u"], 20.0)
+        )
         self.run_.policy.reset()
         self.assertLessEqual(abs(self.run_.policy([0.1])[0]), 2.5)
         controller([math.nan])
@@ -384,8 +457,21 @@ class RunTest(unittest.TestCase):
 
     def test_load_reads_what_the_command_wrote(self):
         sets = [w for k, v in TINY.items() for w in ("--set", f"{k}={v}")]
-        subprocess.run([os.environ["MCPILCO"], "learn", str(PENDULUM), "--trials", "1", "--quiet", "--out", "demo",
-                        *sets], check=True, capture_output=True)
+        subprocess.run(
+            [
+                os.environ["MCPILCO"],
+                "learn",
+                str(PENDULUM),
+                "--trials",
+                "1",
+                "--quiet",
+                "--out",
+                "demo",
+                *sets,
+            ],
+            check=True,
+            capture_output=True,
+        )
         run = mcpilco.load("demo")
         self.assertEqual((len(run.trials), run.status, run.seed), (1, "finished", 1))
         self.assertEqual(run.task.settings["optimise"]["particles"], 24)
@@ -403,6 +489,25 @@ class RunTest(unittest.TestCase):
         self.assertTrue(list(Path("exported").glob("*.c")))
         copy = self.run_.save("copied")
         self.assertEqual(repr(copy), repr(self.run_))
+
+
+class DocsTest(unittest.TestCase):
+    def test_the_script_of_the_readme_learns_the_pendulum(self):
+        readme = (SOURCE / "README.md").read_text()
+        script = readme.split("```python\n")[1].split("```")[0]
+        self.assertEqual(script, (SOURCE / "examples/python/pendulum.py").read_text().split("\n", 1)[1])
+        self.assertLessEqual(sum(1 for line in script.splitlines() if line), 22)
+        names = {}
+        exec(script, names)
+        self.assertTrue(names["run"].success)
+
+    def test_the_notebook_ends_at_its_goal_with_c_code(self):
+        import run_notebook
+
+        names, shown = run_notebook.run(SOURCE / "examples/python/rail.ipynb")
+        self.assertLess(abs(names["q"] - 1.0), 0.1)
+        self.assertIn("<table>", shown[0])
+        self.assertTrue(list(Path("rail-controller").glob("*.c")))
 
 
 class GpTest(unittest.TestCase):
@@ -429,7 +534,11 @@ class GpTest(unittest.TestCase):
         np.testing.assert_allclose(mean, k @ np.linalg.solve(K, y), rtol=1e-7, atol=1e-9)
         variance = kernel(at, at).diagonal() - (k * np.linalg.solve(K, k.T).T).sum(1)
         np.testing.assert_allclose(std**2, variance, rtol=1e-5, atol=1e-9)
-        nlml = 0.5 * y @ np.linalg.solve(K, y) + 0.5 * np.linalg.slogdet(K)[1] + 0.5 * len(y) * math.log(2 * math.pi)
+        nlml = (
+            0.5 * y @ np.linalg.solve(K, y)
+            + 0.5 * np.linalg.slogdet(K)[1]
+            + 0.5 * len(y) * math.log(2 * math.pi)
+        )
         self.assertAlmostEqual(gp.nlml, nlml, places=6)
         noisy = gp.predict(at, return_std=True, noisy=True)[1]
         np.testing.assert_allclose(noisy**2, std**2 + gp.noise_std**2)
@@ -442,7 +551,7 @@ class GpTest(unittest.TestCase):
         mean, covariance = gp.predict(at, return_cov=True)
         deviation = np.sqrt(covariance.diagonal())
         self.assertLess(np.abs((draws.mean(0) - mean) / deviation).max(), 5 / math.sqrt(4000))
-        np.testing.assert_allclose(np.cov(draws.T), covariance, atol=0.12 * deviation.max()**2)
+        np.testing.assert_allclose(np.cov(draws.T), covariance, atol=0.12 * deviation.max() ** 2)
         np.testing.assert_array_equal(draws[:3], gp.sample(at, 3, seed=2))
 
     def test_sparse_is_near_exact_and_says_how_near(self):
@@ -470,9 +579,13 @@ class GpTest(unittest.TestCase):
 
     def test_mistakes_are_named(self):
         X, y = self.data()
-        for wrong in (lambda: mcpilco.GP("sse").fit(X, y), lambda: mcpilco.GP().fit(X, y[:-1]),
-                      lambda: mcpilco.GP().predict(X), lambda: mcpilco.GP().fit(X, y).predict(X[:, :1]),
-                      lambda: mcpilco.GP().fit(X, np.full(len(y), np.nan))):
+        for wrong in (
+            lambda: mcpilco.GP("sse").fit(X, y),
+            lambda: mcpilco.GP().fit(X, y[:-1]),
+            lambda: mcpilco.GP().predict(X),
+            lambda: mcpilco.GP().fit(X, y).predict(X[:, :1]),
+            lambda: mcpilco.GP().fit(X, np.full(len(y), np.nan)),
+        ):
             with self.assertRaises(mcpilco.Error):
                 wrong()
 

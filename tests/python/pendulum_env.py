@@ -1,4 +1,5 @@
-"""pendulum_env.py - an environment with the interface and the equations of Gymnasium's Pendulum-v1, for machines
+"""pendulum_env.py - an environment with the interface and the equations of Gymnasium's Pendulum-v1, for
+machines
 without that library: observation cos, sin, velocity; a Box of one torque; five values from step."""
 import math
 
@@ -17,7 +18,8 @@ class Discrete:
 
 
 class Pendulum:
-    """Angle 0 is upright. The torque is at most 2, the velocity at most 8; an episode has 200 steps of 0.05 s."""
+    """Angle 0 is upright. The torque is at most 2, the velocity at most 8; an episode has 200 steps of
+    0.05 s."""
 
     def __init__(self):
         self.action_space, self.steps = Box(-2.0, 2.0, (1,)), 200
@@ -36,7 +38,9 @@ class Pendulum:
     def step(self, action):
         assert isinstance(action, np.ndarray) and action.shape == (1,) and action.dtype == np.float32
         u = float(np.clip(action, -2.0, 2.0)[0])
-        cost = ((self.theta + math.pi) % (2 * math.pi) - math.pi)**2 + 0.1 * self.omega**2 + 0.001 * u**2
+        cost = (
+            ((self.theta + math.pi) % (2 * math.pi) - math.pi) ** 2 + 0.1 * self.omega**2 + 0.001 * u**2
+        )
         self.omega = min(max(self.omega + (15.0 * math.sin(self.theta) + 3.0 * u) * 0.05, -8.0), 8.0)
         self.theta += self.omega * 0.05
         self.count += 1

@@ -1,4 +1,5 @@
-"""run_notebook.py FILE - runs the code cells of a notebook one after the other in one name space, shows the last value
+"""run_notebook.py FILE - runs the code cells of a notebook one after the other in one name space, shows
+the last value
 of each as a notebook would, and leaves `_` and all names to the caller's checks (run_notebook.run)."""
 import ast
 import json
