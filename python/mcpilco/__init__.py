@@ -19,28 +19,9 @@ from ._binding import (
 from ._gp import GP
 from ._learn import learn
 from ._plants import GymPlant, Plant
-from ._runs import Controller, Forecast, Run, Trial, load
+from ._runs import Controller, Evaluation, Forecast, Model, Run, Trial, load
 from ._task import Task, find
 
 __version__: str = lib.mcp_version().decode()
-__all__ = [
-    "ArgumentError",
-    "Controller",
-    "Error",
-    "FileError",
-    "Forecast",
-    "GP",
-    "GymPlant",
-    "NumericError",
-    "Plant",
-    "PlantError",
-    "Run",
-    "Stopped",
-    "Task",
-    "TaskError",
-    "Trial",
-    "find",
-    "learn",
-    "load",
-    "machine",
-]
+__all__ = """ArgumentError Controller Error Evaluation FileError Forecast GP GymPlant Model NumericError Plant
+PlantError Run Stopped Task TaskError Trial find learn load machine""".split()

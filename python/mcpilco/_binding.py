@@ -25,6 +25,7 @@ HERE = Path(__file__).resolve().parent
 
 STATES, INPUTS = 64, 16  # MCP_SAMPLE_STATES, MCP_SAMPLE_INPUTS
 OK, ERR_ARG, ERR_MEMORY, ERR_IO, ERR_TASK, ERR_NUMERIC, ERR_PLANT, ERR_STOPPED = range(8)
+STATES_OF_RUN = ("running", "waiting", "finished", "stopped", "failed")  # mcp_run_state
 PHASES = ("explore", "estimate", "model", "optimise", "forecast", "trial")
 
 
@@ -137,6 +138,7 @@ class mcp_watch(Structure):
 
 class mcp_learn_settings(Structure):
     _fields_ = [
+        ("size", c_size_t),
         ("seed", c_uint64),
         ("threads", c_int),
         ("algorithm", c_char_p),
@@ -185,6 +187,33 @@ class mcp_learn_info(Structure):
         ("forecast_s", c_double),
         ("plant_s", c_double),
     ]
+
+
+EVALUATED = CFUNCTYPE(c_int, c_void_p, c_int, c_int)
+
+
+class mcp_evaluate_settings(Structure):
+    _fields_ = [
+        ("size", c_size_t),
+        ("trial", c_int),
+        ("runs", c_int),
+        ("seed", c_uint64),
+        ("threads", c_int),
+        ("where", c_int),
+        ("progress", EVALUATED),
+        ("progress_context", c_void_p),
+        ("plant", POINTER(mcp_plant_ops)),
+        ("plant_context", c_void_p),
+    ]
+
+
+class mcp_evaluation(Structure):
+    _fields_ = (
+        [(name, c_int) for name in ("runs", "successes", "limits", "ended")]
+        + [(name, c_double) for name in ("low", "high", "cost_p05", "cost_median", "cost_p95")]
+        + [("metric_" + name, c_double) for name in ("p05", "median", "p95", "mean", "max")]
+        + [("cost", POINTER(c_double)), ("metric", POINTER(c_double)), ("success", POINTER(c_int))]
+    )
 
 
 class mcp_controller_info(Structure):
@@ -249,6 +278,8 @@ STRUCTS = (
     mcp_learn_progress,
     mcp_learn_settings,
     mcp_learn_info,
+    mcp_evaluate_settings,
+    mcp_evaluation,
     mcp_controller_info,
     mcp_gp_settings,
     mcp_gp_info,
@@ -268,14 +299,27 @@ SIGNATURES = {
     "mcp_task_dump": (c_int, [_P, POINTER(_P), _E]),
     "mcp_task_schema": (c_int, [POINTER(_P), _E]),
     "mcp_task_text_free": (None, [_P]),
-    "mcp_learn_settings_default": (None, [POINTER(mcp_learn_settings)]),
+    "mcp_learn_settings_init": (None, [POINTER(mcp_learn_settings), c_size_t]),
     "mcp_learner_create": (c_int, [POINTER(_P), _P, POINTER(mcp_learn_settings), _E]),
     "mcp_learner_free": (None, [_P]),
-    "mcp_learner_trial": (c_int, [_P, POINTER(mcp_learn_info), _E]),
+    "mcp_learner_trial": (c_int, [_P, POINTER(POINTER(mcp_learn_info)), _E]),
+    "mcp_learner_recommend": (c_int, [_P, POINTER(c_int), _E]),
     "mcp_learner_explored": (c_int, [_P]),
     "mcp_learner_explorations": (c_int, [_P]),
     "mcp_learner_trials": (c_int, [_P]),
-    "mcp_learner_close": (c_int, [_P, c_char_p, _E]),
+    "mcp_learner_close": (c_int, [_P, c_int, _E]),
+    "mcp_run_open": (c_int, [POINTER(_P), c_char_p, _E, _E]),
+    "mcp_run_free": (None, [_P]),
+    "mcp_run_recommended": (c_int, [_P]),
+    "mcp_run_evaluate": (c_int, [POINTER(POINTER(mcp_evaluation)), _P, POINTER(mcp_evaluate_settings), _E]),
+    "mcp_evaluate_settings_init": (None, [POINTER(mcp_evaluate_settings), c_size_t]),
+    "mcp_evaluation_free": (None, [POINTER(mcp_evaluation)]),
+    "mcp_model_open": (c_int, [POINTER(_P), _P, c_int, c_int, _E]),
+    "mcp_model_free": (None, [_P]),
+    "mcp_model_targets": (c_int, [_P]),
+    "mcp_model_predict": (c_int, [_P, c_int, _D, _D, _D, _D, _E]),
+    "mcp_model_step": (c_int, [_P, c_int, _D, _D, _D, _E]),
+    "mcp_task_name": (c_char_p, [_P, c_int, c_int]),
     "mcp_controller_load": (c_int, [POINTER(_P), c_char_p, c_int, _E]),
     "mcp_controller_free": (None, [_P]),
     "mcp_controller_describe": (None, [_P, POINTER(mcp_controller_info)]),
@@ -349,6 +393,19 @@ def call(name: str, *arguments):
     err = mcp_error()
     if getattr(lib, name)(*arguments, ctypes.byref(err)) != OK:
         fail(err)
+
+
+def guarded(work, raised):
+    """work for C to call: an exception goes into the list raised, and asks C to stop."""
+
+    def safe(*arguments):
+        try:
+            return work(*arguments)
+        except BaseException as e:
+            raised.append(e)
+            return 1
+
+    return safe
 
 
 def texts(items):

@@ -9,6 +9,7 @@ from typing import Any, Callable, Optional, Union
 from ._binding import (
     ASKED,
     PHASES,
+    STATES_OF_RUN,
     PROGRESS,
     Stopped,
     call,
@@ -66,8 +67,8 @@ class _Learner:
             self.interrupt = e
             return 1
 
-    def trial(self, info: mcp_learn_info) -> None:
-        err = mcp_error()
+    def trial(self) -> mcp_learn_info:
+        err, info = mcp_error(), ctypes.POINTER(mcp_learn_info)()
         status = lib.mcp_learner_trial(self.handle, ctypes.byref(info), ctypes.byref(err))
         if self.bridge:
             self.bridge.raise_error()
@@ -77,11 +78,17 @@ class _Learner:
             raise KeyboardInterrupt
         if status != OK:
             fail(err)
+        return info.contents
+
+    def recommend(self) -> None:
+        """Which policy to use; noted in the folder."""
+        best = ctypes.c_int()
+        call("mcp_learner_recommend", self.handle, ctypes.byref(best))
 
     def close(self, status: str) -> None:
         if self.handle:
             err = mcp_error()
-            lib.mcp_learner_close(self.handle, status.encode(), ctypes.byref(err))
+            lib.mcp_learner_close(self.handle, STATES_OF_RUN.index(status), ctypes.byref(err))
             lib.mcp_learner_free(self.handle)
             self.handle = None
 
@@ -120,7 +127,7 @@ def learn(
     lib.mcp_machine_one_blas_thread()
 
     settings = mcp_learn_settings()
-    lib.mcp_learn_settings_default(ctypes.byref(settings))
+    lib.mcp_learn_settings_init(ctypes.byref(settings), ctypes.sizeof(settings))
     kept = texts(task.overrides)
     settings.seed, settings.threads, settings.trials = int(seed), int(threads), wanted
     settings.folder, settings.resume, settings.risk = os.fsencode(where), int(resume), float(risk)
@@ -135,15 +142,16 @@ def learn(
         elif callable(progress):
             progress(p)
 
-    learner, info, status = _Learner(task, settings, bridge, told), mcp_learn_info(), "failed"
+    learner, status = _Learner(task, settings, bridge, told), "failed"
     try:
         while (
             lib.mcp_learner_explored(learner.handle) < lib.mcp_learner_explorations(learner.handle)
             or lib.mcp_learner_trials(learner.handle) < wanted
         ):
-            learner.trial(info)
+            info = learner.trial()
             if bar:
                 bar.trial(_sentence(info))
+        learner.recommend()
         status = "finished"
     except KeyboardInterrupt:
         status = "stopped"

@@ -5,14 +5,33 @@ import json
 import os
 import shutil
 import subprocess
+import weakref
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional, Union
+from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 import numpy as np
 
-from ._binding import HERE, FileError, call, lib, mcp_controller_info
+from ._binding import (
+    EVALUATED,
+    HERE,
+    OK,
+    ArgumentError,
+    FileError,
+    call,
+    fail,
+    guarded,
+    lib,
+    mcp_controller_info,
+    mcp_error,
+    mcp_evaluate_settings,
+    mcp_evaluation,
+)
+from ._plants import Bridge, as_plant
 from ._task import Task
+
+
+_TARGETS = 3  # MCP_NAMES_TARGETS
 
 
 class Table(np.ndarray):
@@ -124,6 +143,13 @@ class Trial:
         groups = _read_json(self.folder / "policy.json")["groups"]
         return {g["name"]: np.array(g["values"], dtype=float).reshape(g["rows"], g["cols"]) for g in groups}
 
+    @cached_property
+    def model(self) -> "Model":
+        """The Gaussian processes that this trial's policy was learned with."""
+        if self.explored:
+            raise ArgumentError("an exploration has no model; the first is that of trial 1")
+        return Model(self.run, self.number)
+
     def controller(self) -> "Controller":
         """The policy of this trial with its observer."""
         return Controller(self.run.folder, self.number)
@@ -132,6 +158,66 @@ class Trial:
         if self.explored:
             return f"<mcpilco.Trial exploration {self.number}>"
         return f"<mcpilco.Trial {self.number}: cost {self.cost:.3f}{', success' if self.success else ''}>"
+
+
+class Model:
+    """What the robot does in one sample, as the particles believed it.
+
+    x: n x states, u: n x inputs (or one of each). Targets are the states that Gaussian processes learn."""
+
+    def __init__(self, run: "Run", trial: int):
+        self._run = run  # the handle borrows it
+        self._handle = ctypes.c_void_p()
+        call("mcp_model_open", ctypes.byref(self._handle), run._handle, trial, 0)
+        count = lib.mcp_model_targets(self._handle)
+        self.targets: List[str] = [
+            lib.mcp_task_name(run.task._handle, _TARGETS, i).decode() for i in range(count)
+        ]
+
+    def _ask(self, name: str, x: Any, u: Any, *out: np.ndarray) -> None:
+        task = self._run.task
+        X = np.atleast_2d(np.ascontiguousarray(x, dtype=float))
+        U = np.ascontiguousarray(u, dtype=float).reshape(len(X), -1)
+        if X.shape[1] != len(task.states) or U.shape[1] != len(task.inputs):
+            raise ArgumentError(
+                f"found {X.shape[1]} states and {U.shape[1]} inputs a row, expected "
+                f"{len(task.states)} and {len(task.inputs)}"
+            )
+        call(name, self._handle, len(X), X.ctypes.data, U.ctypes.data, *[o.ctypes.data for o in out])
+
+    def predict(self, x: Any, u: Any) -> Tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation of the change of every target in one sample: n x targets each."""
+        shape = (len(np.atleast_2d(x)), len(self.targets))
+        mean, std = np.empty(shape), np.empty(shape)
+        self._ask("mcp_model_predict", x, u, mean, std)
+        return mean, std
+
+    def step(self, x: Any, u: Any) -> np.ndarray:
+        """The states one sample later, by the mean: n x states."""
+        out = np.empty((len(np.atleast_2d(x)), len(self._run.task.states)))
+        self._ask("mcp_model_step", x, u, out)
+        return out
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None):
+            lib.mcp_model_free(self._handle)
+            self._handle = None
+
+
+class Evaluation(NamedTuple):
+    """One policy from many fresh starts."""
+
+    runs: int
+    successes: int
+    limits: int  #: runs that reached a limit
+    low: float  #: Wilson's 95 % interval of the success rate
+    high: float
+    cost: np.ndarray  #: of every run
+    success: np.ndarray
+
+    @property
+    def rate(self) -> float:
+        return self.successes / self.runs
 
 
 class Controller:
@@ -254,6 +340,55 @@ class Run:
     def controller(self, trial: int = 0) -> Controller:
         """The controller of one trial's policy; 0: the one that export uses too."""
         return Controller(self.folder, trial)
+
+    @cached_property
+    def _handle(self) -> ctypes.c_void_p:
+        handle = ctypes.c_void_p()
+        call("mcp_run_open", ctypes.byref(handle), os.fsencode(self.folder), None)
+        weakref.finalize(self, lib.mcp_run_free, handle)
+        return handle
+
+    def evaluate(
+        self,
+        runs: int = 400,
+        *,
+        trial: int = 0,
+        seed: Optional[int] = None,
+        on: str = "plant",
+        plant: Any = None,
+    ) -> Evaluation:
+        """A policy (trial; 0: the recommended one) from fresh starts with fresh noise, on the plant or on the
+        model it was learned with. The plant is the one given, the one of learn(), or the task's."""
+        settings = mcp_evaluate_settings()
+        lib.mcp_evaluate_settings_init(ctypes.byref(settings), ctypes.sizeof(settings))
+        settings.runs, settings.trial = int(runs), int(trial)
+        settings.seed = self.seed if seed is None else int(seed)
+        settings.where = ("plant", "model").index(on)
+        plant = self._plant if plant is None else plant
+        bridge = Bridge(as_plant(plant), self.task) if plant is not None and on == "plant" else None
+        interrupts: List[BaseException] = []
+
+        def told(context: Any, done: int, wanted: int) -> int:
+            return int(bool(interrupts))  # Ctrl-C arrives between these lines
+
+        settings.progress = EVALUATED(guarded(told, interrupts))
+        if bridge:
+            settings.plant = ctypes.pointer(bridge.ops)
+        out, err = ctypes.POINTER(mcp_evaluation)(), mcp_error()
+        status = lib.mcp_run_evaluate(
+            ctypes.byref(out), self._handle, ctypes.byref(settings), ctypes.byref(err)
+        )
+        if bridge:
+            bridge.raise_error()
+        if interrupts:
+            raise interrupts[0]
+        if status != OK:
+            fail(err)
+        e = out.contents
+        cost, success = np.array(e.cost[: e.runs]), np.array(e.success[: e.runs], dtype=bool)
+        result = Evaluation(e.runs, e.successes, e.limits, e.low, e.high, cost, success)
+        lib.mcp_evaluation_free(out)
+        return result
 
     def report(self, path: Union[str, "os.PathLike[str]", None] = None) -> Path:
         """Writes the page that shows the run and returns its path (report.html in the folder)."""

@@ -1,7 +1,6 @@
-"""can_board.py - can_plant.py on a motor board of our own instead of a bus: a pendulum behind the frames
-that the driver
-describes, with the board's own timeout. What the board was told last is written to $CAN_LOG when it
-changes.""" import math
+"""can_board.py - can_plant.py on a motor board of our own instead of a bus: a pendulum behind the frames that
+the driver describes, with the board's own timeout. $CAN_LOG tells when the board was switched on and off."""
+import math
 import os
 import struct
 import sys

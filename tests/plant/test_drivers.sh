@@ -47,7 +47,8 @@ learn gym spring.yaml
 [ "$(wc -l < gym/trial-01/trial.csv)" -eq 52 ] ||
     fail "an environment's trial has $(wc -l < gym/trial-01/trial.csv) lines"
 learn ended spring.yaml --set 'start.mean=[0.3, 1]'
-grep -q 'the environment terminated the episode' ended/trial-01/trial.json || fail "the end of an episode was not noticed"
+grep -q 'the environment terminated the episode' ended/trial-01/trial.json ||
+    fail "the end of an episode was not noticed"
 gym="$PYTHON, $DRIVERS/gymnasium_plant.py, 'spring_env:SpringSteps', --rate, '50', --inputs, u"
 spring 1 "{exec: [$gym, --truth, 'q:m,v:m/s', --pick, '0,1', '--actions=-1,0,1']}" > steps.yaml
 learn steps steps.yaml

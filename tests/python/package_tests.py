@@ -192,7 +192,8 @@ class LearnTest(unittest.TestCase):
             "mcp_machine_one_blas_thread(); mcp_learn_settings_default(&s); "
             "s.seed = 5; s.folder = \"bits-c\";\n"
             f'if (mcp_task_load(&t, "{PENDULUM}", sets, {len(sets)}, &e)) return 1;\n'
-            "if (mcp_learner_create(&l, t, &s, &e)) return 1;\nwhile (mcp_learner_trials(l) < 2) if (mcp_learner_trial(l, NULL, &e)) return 2;\n"
+            "if (mcp_learner_create(&l, t, &s, &e)) return 1;\n"
+            "while (mcp_learner_trials(l) < 2) if (mcp_learner_trial(l, NULL, &e)) return 2;\n"
             "mcp_learner_free(l); mcp_task_free(t); return 0; }\n"
         )
         library = Path(os.environ["MCPILCO_LIBRARY"]).parent
@@ -454,6 +455,53 @@ class RunTest(unittest.TestCase):
         self.assertLessEqual(abs(self.run_.policy([0.1])[0]), 2.5)
         controller([math.nan])
         self.assertFalse(controller.valid)
+
+    def test_the_model_predicts_the_next_sample(self):
+        trial = self.run_.trials[2]
+        data = trial.data
+        x = np.column_stack([data["truth.theta"], data["truth.dtheta"]])
+        u = data["applied.u"]
+        mean, std = trial.model.predict(x[:-1], u[:-1])
+        self.assertEqual((trial.model.targets, mean.shape), (["dtheta"], (50, 1)))
+        change = np.diff(x[:, 1])
+        self.assertLess(np.abs(mean[:, 0] - change).mean(), 0.3 * np.abs(change).mean())
+        self.assertTrue((std > 0).all())
+        after = trial.model.step(x[:-1], u[:-1])
+        np.testing.assert_allclose(after[:, 1], x[:-1, 1] + mean[:, 0], atol=1e-9)
+        one = trial.model.predict([0.1, 0.2], [0.5])[0]
+        self.assertEqual(one.shape, (1, 1))
+        with self.assertRaises(mcpilco.ArgumentError):
+            trial.model.predict([0.1], [0.5])
+        with self.assertRaises(mcpilco.ArgumentError):
+            self.run_.explorations[0].model
+
+    def test_evaluation_is_that_of_the_command(self):
+        self.run_.save("to-evaluate")
+        said = subprocess.run(
+            [os.environ["MCPILCO"], "evaluate", "to-evaluate", "--runs", "30", "--json"],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        theirs = json.loads(said.stdout)
+        for on in ("plant", "model"):
+            ours = self.run_.evaluate(30, on=on)
+            self.assertEqual((ours.runs, ours.successes), (30, theirs[on]["successes"]))
+            np.testing.assert_array_equal(ours.cost, theirs[on]["cost"])
+
+    def test_evaluation_on_a_python_plant(self):
+        run = learn(tiny(), Pendulum(), seed=2)
+        e = run.evaluate(5)
+        self.assertEqual((e.runs, len(e.cost)), (5, 5))
+        self.assertEqual(e.rate, e.successes / 5)
+        self.assertGreater(len(set(e.cost)), 1)
+
+        class Broken(Pendulum):
+            def step(self, u):
+                raise RuntimeError("the gear slips")
+
+        with self.assertRaises(mcpilco.PlantError):
+            run.evaluate(2, plant=Broken())
 
     def test_load_reads_what_the_command_wrote(self):
         sets = [w for k, v in TINY.items() for w in ("--set", f"{k}={v}")]

@@ -9,7 +9,9 @@ import sys
 def run(path):
     names = {"__name__": "__main__"}
     shown = []
-    for cell in json.load(open(path, encoding="utf-8"))["cells"]:
+    with open(path, encoding="utf-8") as f:
+        cells = json.load(f)["cells"]
+    for cell in cells:
         if cell["cell_type"] != "code":
             continue
         tree = ast.parse("".join(cell["source"]))

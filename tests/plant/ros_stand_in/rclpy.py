@@ -1,7 +1,6 @@
 """rclpy.py - stands in for ROS 2's Python client: one process, topics by name, and a pendulum that
-listens to the
-effort topic and publishes its joint's state at 200 Hz of its own clock. What was published is written to the
-file in $ROS_LOG, a line a message."""
+listens to the effort topic and publishes its joint's state at 200 Hz of its own clock. What was published is
+written to the file in $ROS_LOG, a line a message."""
 import math
 import os
 import threading
