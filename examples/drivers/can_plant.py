@@ -62,7 +62,7 @@ class CanPlant:
                 raise ValueError(f"board {node} reports fault {fault}")
             angles.update({node: 2.0 * math.pi * counts / self.counts} if counter == self.counter else {})
         if len(angles) < len(self.nodes):
-            raise ValueError(f"no answer from board {', '.join(str(n) for n in self.nodes if n not in angles)}")
+            raise ValueError(f"no answer from board {min(n for n in self.nodes if n not in angles)}")
         return [angles[n] for n in self.nodes]
 
     def reset(self, x0, seed, trial, run):

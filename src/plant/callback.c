@@ -1,5 +1,5 @@
 /* callback.c - a plant that is the caller's own functions. One that tells its true state and leaves all
- * measurements unknown gets the task's sensors (noise, resolution, delay), as a simulation over a wire does. */
+ * measurements unknown gets the task's sensors (noise, resolution, delay), as one over a wire does. */
 #include <math.h>
 
 #include "math/arena.h"
