@@ -147,8 +147,6 @@ class mcp_learn_settings(Structure):
         ("trials", c_int),
         ("particles_kept", c_int),
         ("risk", c_double),
-        ("overrides", POINTER(c_char_p)),
-        ("override_count", c_int),
         ("progress", PROGRESS),
         ("progress_context", c_void_p),
         ("plant", POINTER(mcp_plant_ops)),

@@ -18,7 +18,6 @@ from ._binding import (
     mcp_error,
     mcp_learn_info,
     mcp_learn_settings,
-    texts,
     ERR_STOPPED,
     OK,
 )
@@ -128,11 +127,9 @@ def learn(
 
     settings = mcp_learn_settings()
     lib.mcp_learn_settings_init(ctypes.byref(settings), ctypes.sizeof(settings))
-    kept = texts(task.overrides)
     settings.seed, settings.threads, settings.trials = int(seed), int(threads), wanted
     settings.folder, settings.resume, settings.risk = os.fsencode(where), int(resume), float(risk)
     settings.algorithm = algorithm.encode() if algorithm else None
-    settings.overrides, settings.override_count = kept, len(task.overrides)
 
     bar = Progress(wanted) if progress is True else None
 
