@@ -121,8 +121,8 @@ static double evaluate(search *s, double *J)
 }
 
 /* The least gain over the reference that counts. Chance: the standard error of the gain over the particles,
- * times how many deviations the last forecast was off (1.5 at most, and before there was one). Use: a policy that already
- * succeeds needs a gain that would replace it. */
+ * times how many deviations the last forecast was off (1.5 at most, and before there was one). Use: a policy
+ * that already succeeds needs a gain that would replace it. */
 static double worth(const search *s, double reference)
 {
     const double surprise = s->q->surprise;
