@@ -1,5 +1,5 @@
 /* realtime.c - --realtime: memory that stays in memory, and a real-time scheduling class while a plant is
- * in a trial. Computing between trials is ordinary work: it would only keep everything else from the processor. */
+ * in a trial. Computing between trials is ordinary work: it would only keep everything else waiting. */
 #include "realtime.h"
 
 #include <errno.h>

@@ -344,7 +344,8 @@ class Faults(Kills):
             d = self.place(f"fault-{i}")
             self.task(d)
             env = dict(os.environ, LD_PRELOAD=os.path.abspath(self.o.faults),
-                       FAULT_CALL=rng.choice(self.CALLS), FAULT_AT=str(rng.randrange(1, 60)), FAULT_KIND=rng.choice(self.KINDS))
+                       FAULT_CALL=rng.choice(self.CALLS), FAULT_AT=str(rng.randrange(1, 60)),
+                       FAULT_KIND=rng.choice(self.KINDS))
             if rng.random() < 0.3:
                 env["FAULT_ALWAYS"] = "1"
             if env["FAULT_KIND"] in ("slow", "4"):
