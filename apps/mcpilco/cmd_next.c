@@ -60,34 +60,6 @@ static mcp_status open_task(exchange *x, const choices *c, learn_view *v, mcp_er
 
 /* exploration: a table of inputs */
 
-static mcp_status write_inputs_c(const mcp_run *r, const char *folder, const char *prefix, const double *u,
-                                 mcp_error *err)
-{
-    mcp_text t = {0};
-    int      nu = r->system->nu;
-    mcp_text_add(&t,
-                 "/* %s_inputs.h - inputs of the next exploration: row k is held from sample k to k+1, every "
-                 "%.9g s.\n * Columns:",
-                 prefix, r->system->ts);
-    for (int j = 0; j < nu; j++)
-        mcp_text_add(&t, " %s [%s]", r->task->input[j].name,
-                     r->task->input[j].unit ? r->task->input[j].unit : "-");
-    mcp_text_add(
-        &t, " */\n#ifndef %s_INPUTS_H\n#define %s_INPUTS_H\n\n#define %s_RATE %.9g\n#define %s_STEPS %d\n",
-        prefix, prefix, prefix, r->task->rate, prefix, r->system->steps);
-    mcp_text_add(&t, "static const float %s_inputs[%d][%d] = {\n", prefix, r->system->steps, nu);
-    for (int k = 0; k < r->system->steps; k++) {
-        mcp_text_add(&t, "    {");
-        for (int j = 0; j < nu; j++) mcp_text_add(&t, "%s%.9ef", j ? ", " : "", u[k * nu + j]);
-        mcp_text_add(&t, "},\n");
-    }
-    mcp_text_add(&t, "};\n\n#endif\n");
-    char      *name = mcp_sprintf("%s_inputs.h", prefix);
-    mcp_status st = name ? save(folder, name, &t, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
-    mcp_free(name);
-    return st;
-}
-
 static mcp_status write_inputs_csv(const mcp_run *r, const char *folder, const double *u, mcp_error *err)
 {
     const char *name[1 + MCP_MAX_INPUT] = {"t"};
@@ -117,7 +89,7 @@ static mcp_status write_exploration(const mcp_learner *l, const char *folder, co
     mcp_status st =
         u ? mcp_exchange_inputs(l, u, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the inputs");
     if (st == MCP_OK) st = write_inputs_csv(r, folder, u, err);
-    if (st == MCP_OK) st = write_inputs_c(r, folder, prefix, u, err);
+    if (st == MCP_OK) st = mcp_export_inputs(r, u, folder, prefix, err);
     mcp_free(u);
     return st;
 }

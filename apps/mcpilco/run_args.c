@@ -1,9 +1,10 @@
 /* run_args.c - open a run, pick one of its policies, name what is made of it. */
 #include "run_args.h"
 
-#include <ctype.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "export/export.h"
 #include "learn/recommend.h"
 #include "term.h"
 
@@ -61,8 +62,11 @@ int open_policy(const char *verb, const char *folder, int number, mcp_run **out,
 void c_name(char *out, size_t size, const char *name)
 {
     size_t n = 0;
-    if (isdigit((unsigned char)name[0]) && n + 1 < size) out[n++] = '_';
-    for (const char *c = name; *c && n + 1 < size && n < 40; c++)
-        out[n++] = (char)(isalnum((unsigned char)*c) ? *c : '_');
+    if (name[0] >= '0' && name[0] <= '9' && n + 1 < size) out[n++] = '_';
+    for (const char *c = name; *c && n + 1 < size && n < 40; c++) {
+        int plain = (*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9');
+        out[n++] = plain ? *c : '_';
+    }
     out[n] = '\0';
+    if (mcp_export_prefix_taken(out) && n + 2 < size) memcpy(out + n, "_", 2);
 }

@@ -25,7 +25,13 @@ typedef struct {
     double           tolerance;                /* of the self-test, in units of each command's limit */
 } mcp_export_info;
 
+/* 1: a word of C, C++ or Python, or a name of libm: it cannot name the functions. */
+int        mcp_export_prefix_taken(const char *prefix);
 mcp_status mcp_export_controller(const mcp_run *r, const mcp_run_item *it, const char *folder,
                                  const mcp_export_settings *s, mcp_export_info *info, mcp_error *err);
+
+/* PREFIX_inputs.h: commands u[T][nu] as a C table. */
+mcp_status mcp_export_inputs(const mcp_run *r, const double *u, const char *folder, const char *prefix,
+                             mcp_error *err);
 
 #endif

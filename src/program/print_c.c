@@ -1,153 +1,20 @@
-/* print_c.c - a program as C99: tables, helpers, reset and step. One statement per register, in the order of
- * the one-sample run, so that a compiler that does not fuse operations gives the same numbers. */
-#include <float.h>
-#include <math.h>
+/* print_c.c - a program as C99, from templates/program.c.in and .h.in: one statement per register, in the
+ * order of the one-sample run, so that a compiler that does not fuse operations gives the same numbers. */
 #include <stdio.h>
 #include <string.h>
 
-#include "math/number.h"
-#include "math/text.h"
-#include "program/code.h"
+#include "embedded.h"
+#include "program/print_parts.h"
 
 typedef struct {
-    const mcp_program *p;
-    const double      *theta;
-    const char        *prefix, *real, *f; /* f: suffix of libm functions, "" or "f" */
-    int                single;
-    mcp_text           t;
+    mcp_printer q;
+    const char *prefix, *real, *f; /* f: suffix of libm functions, "" or "f" */
+    mcp_text    t;                 /* the statement under way */
 } printer;
-
-/* A literal that reads back as the same number. */
-static void add_number(printer *w, double v)
-{
-    char s[40];
-    if (w->single) mcp_print(s, sizeof s, "%.9g", (double)(float)v);
-    else mcp_print(s, sizeof s, "%.17g", v);
-    mcp_text_add(&w->t, "%s%s%s", s, strpbrk(s, ".e") ? "" : ".0", w->f);
-}
 
 static void add_value(printer *w, int r)
 {
-    const mcp_reg *g = &w->p->reg[r];
-    if (g->op != OP_CONST) mcp_text_add(&w->t, "r%d", r);
-    else if (g->value < 0.0) {
-        mcp_text_add(&w->t, "(");
-        add_number(w, g->value);
-        mcp_text_add(&w->t, ")");
-    } else add_number(w, g->value);
-}
-
-static void add_table(printer *w, int net, const char *part, const char *shape, const double *v, int n,
-                      int exponent)
-{
-    mcp_text_add(&w->t, "static const %s %s_net%d_%s%s = {", w->real, w->prefix, net + 1, part, shape);
-    for (int i = 0; i < n; i++) {
-        mcp_text_add(&w->t, "%s", i % 6 ? " " : "\n    ");
-        add_number(w, exponent ? exp(-v[i]) : v[i]);
-        mcp_text_add(&w->t, ",");
-    }
-    mcp_text_add(&w->t, "\n};\n");
-}
-
-/* y_k = sum_i w_ki exp(-sum_d ((f_d - c_id) s_d)^2) */
-static void add_rbf(printer *w, int i)
-{
-    const mcp_net *net = &w->p->net[i].net;
-    const double  *theta = w->theta + w->p->net[i].theta;
-    const char    *P = w->prefix, *R = w->real;
-    int            n = net->units[0], D = net->features, K = net->outputs, id = i + 1;
-    char           shape[40];
-    snprintf(shape, sizeof shape, "[%d]", K * n);
-    add_table(w, i, "weight", shape, theta, K * n, 0);
-    snprintf(shape, sizeof shape, "[%d]", n * D);
-    add_table(w, i, "centre", shape, theta + K * n, n * D, 0);
-    snprintf(shape, sizeof shape, "[%d]", D);
-    add_table(w, i, "scale", shape, theta + K * n + n * D, D, 1);
-    mcp_text_add(
-        &w->t,
-        "\n/* y[k] = sum over i of weight[k][i] exp(-sum over d of ((f[d] - centre[i][d]) scale[d])^2) */\n"
-        "static void %s_net%d(const %s *f, %s *y)\n{\n"
-        "    int i, d, k;\n"
-        "    for (k = 0; k < %d; k++) y[k] = 0;\n"
-        "    for (i = 0; i < %d; i++) {\n"
-        "        %s q = 0, phi;\n"
-        "        for (d = 0; d < %d; d++) {\n"
-        "            const %s r = (f[d] - %s_net%d_centre[i * %d + d]) * %s_net%d_scale[d];\n"
-        "            q += r * r;\n"
-        "        }\n"
-        "        phi = exp%s(-q);\n"
-        "        for (k = 0; k < %d; k++) y[k] += %s_net%d_weight[k * %d + i] * phi;\n"
-        "    }\n}\n\n",
-        P, id, R, R, K, n, R, D, R, P, id, D, P, id, w->f, K, P, id, n);
-}
-
-/* Layers of tanh units, linear output. */
-static void add_mlp(printer *w, int i)
-{
-    const mcp_net *net = &w->p->net[i].net;
-    const double  *theta = w->theta + w->p->net[i].theta;
-    const char    *P = w->prefix, *R = w->real;
-    int            id = i + 1;
-    for (int l = 0, before = net->features; l <= net->layers; l++) {
-        int  units = l < net->layers ? net->units[l] : net->outputs;
-        char part[40], shape[40];
-        snprintf(part, sizeof part, "weight%d", l + 1);
-        snprintf(shape, sizeof shape, "[%d]", units * before);
-        add_table(w, i, part, shape, theta, units * before, 0);
-        snprintf(part, sizeof part, "bias%d", l + 1);
-        snprintf(shape, sizeof shape, "[%d]", units);
-        add_table(w, i, part, shape, theta + units * before, units, 0);
-        theta += units * (before + 1);
-        before = units;
-    }
-    mcp_text_add(&w->t,
-                 "\n/* layers of tanh units, then a linear one */\nstatic void %s_net%d(const %s *f, %s "
-                 "*y)\n{\n    int i, k;\n",
-                 P, id, R, R);
-    for (int l = 0; l < net->layers; l++) mcp_text_add(&w->t, "    %s h%d[%d];\n", R, l + 1, net->units[l]);
-    for (int l = 0, before = net->features; l <= net->layers; l++) {
-        int  last = l == net->layers, units = last ? net->outputs : net->units[l];
-        char from[16], to[16];
-        snprintf(from, sizeof from, l ? "h%d" : "f", l);
-        snprintf(to, sizeof to, last ? "y" : "h%d", l + 1);
-        mcp_text_add(&w->t,
-                     "    for (k = 0; k < %d; k++) {\n"
-                     "        %s sum = %s_net%d_bias%d[k];\n"
-                     "        for (i = 0; i < %d; i++) sum += %s_net%d_weight%d[k * %d + i] * %s[i];\n",
-                     units, R, P, id, l + 1, before, P, id, l + 1, before, from);
-        if (last) mcp_text_add(&w->t, "        %s[k] = sum;\n    }\n", to);
-        else mcp_text_add(&w->t, "        %s[k] = tanh%s(sum);\n    }\n", to, w->f);
-        before = units;
-    }
-    mcp_text_add(&w->t, "}\n\n");
-}
-
-static int uses(const mcp_program *p, mcp_op op)
-{
-    for (int r = 0; r < p->regs; r++)
-        if (p->reg[r].op == op) return 1;
-    return 0;
-}
-
-/* Only what is used: an unused static function is a warning. */
-static void add_helpers(printer *w)
-{
-    static const struct {
-        mcp_op      op;
-        const char *name, *args, *body;
-    } helper[] = {
-        {OP_MIN, "min", "a, b", "a <= b || a != a ? a : b"},
-        {OP_MAX, "max", "a, b", "a >= b || a != a ? a : b"},
-        {OP_SIGN, "sign", "a", "a > 0 ? 1 : a < 0 ? -1 : a"},
-    };
-    for (size_t i = 0; i < sizeof helper / sizeof *helper; i++)
-        if (uses(w->p, helper[i].op)) {
-            if (mcp_op_binary(helper[i].op))
-                mcp_text_add(&w->t, "static %s %s_%s(%s a, %s b)", w->real, w->prefix, helper[i].name,
-                             w->real, w->real);
-            else mcp_text_add(&w->t, "static %s %s_%s(%s a)", w->real, w->prefix, helper[i].name, w->real);
-            mcp_text_add(&w->t, "\n{\n    return %s;\n}\n\n", helper[i].body);
-        }
+    mcp_print_value(&w->q, &w->t, r);
 }
 
 static void add_infix(printer *w, const char *before, int a, const char *sign, int b, const char *after)
@@ -214,14 +81,6 @@ static void add_operation(printer *w, const mcp_instr *s)
     }
 }
 
-static const mcp_instr *instr_of(const mcp_program *p, int r)
-{
-    for (int first = 0; first < 2; first++)
-        for (int k = 0; k < p->count[first]; k++)
-            if (p->list[first][k].r == r) return &p->list[first][k];
-    return NULL;
-}
-
 static int first_output(const mcp_program *p, int r)
 {
     for (int k = 0; k < r; k++)
@@ -229,81 +88,84 @@ static int first_output(const mcp_program *p, int r)
     return 1;
 }
 
+static void end_statement(printer *w)
+{
+    mcp_print_statement(&w->q, &w->t);
+}
+
 static void add_net_call(printer *w, int i)
 {
-    const mcp_net_code *net = &w->p->net[i];
-    mcp_text_add(&w->t, "    const %s f%d[%d] = {", w->real, i + 1, net->net.features);
-    for (int d = 0; d < net->net.features; d++) {
-        mcp_text_add(&w->t, "%s", d ? ", " : "");
-        add_value(w, net->feature[0][d]);
-    }
-    mcp_text_add(&w->t, "};\n    %s y%d[%d];\n    %s_net%d(f%d, y%d);\n", w->real, i + 1, net->net.outputs,
-                 w->prefix, i + 1, i + 1, i + 1);
+    const mcp_net_code *net = &w->q.p->net[i];
+    mcp_text_add(&w->t, "const %s f%d[%d] = {", w->real, i + 1, net->net.features);
+    mcp_print_values(&w->q, &w->t, net->feature[0], net->net.features);
+    mcp_text_add(&w->t, "};");
+    end_statement(w);
+    mcp_text_add(&w->t, "%s y%d[%d];", w->real, i + 1, net->net.outputs);
+    end_statement(w);
+    mcp_text_add(&w->t, "%s_net%d(f%d, y%d);", w->prefix, i + 1, i + 1, i + 1);
+    end_statement(w);
 }
 
 /* Statements of one register: a memory slot is its start at the first sample, so operations are those of the
  * later ones. */
 static void add_register(printer *w, int r)
 {
-    const mcp_program *p    = w->p;
+    const mcp_program *p    = w->q.p;
     const mcp_reg     *g    = &p->reg[r];
-    const char *note = g->op == OP_INPUT   ? p->input_name[g->row]
-                       : g->op == OP_PARAM ? p->group_name[g->index]
-                                           : NULL;
+    const char        *note = g->op == OP_INPUT   ? p->input_name[g->row]
+                              : g->op == OP_PARAM ? p->group_name[g->index]
+                                                  : NULL;
     if (g->op == OP_CONST) return;
     if (g->op == OP_NET && first_output(p, r)) add_net_call(w, g->index);
-    mcp_text_add(&w->t, "    const %s r%d = ", w->real, r);
+    mcp_text_add(&w->t, "const %s r%d = ", w->real, r);
     if (g->op == OP_INPUT) {
         mcp_text_add(&w->t, "in[%d]", g->row);
     } else if (g->op == OP_MEMORY) {
         mcp_text_add(&w->t, "s->started ? s->mem[%d] : ", g->row);
         add_value(w, p->start[g->row]);
     } else if (g->op == OP_PARAM) {
-        add_number(w, w->theta[g->index]);
+        mcp_print_number(&w->t, w->q.theta[g->index], w->q.single);
     } else if (g->op == OP_NET) {
         mcp_text_add(&w->t, "y%d[%d]", g->index + 1, g->row - p->net[g->index].out_row);
     } else {
-        add_operation(w, instr_of(p, r));
+        add_operation(w, mcp_program_instruction(p, r));
     }
-    mcp_text_add(&w->t, note ? "; /* %s */\n" : ";\n", note);
+    mcp_text_add(&w->t, note ? "; /* %s */" : ";", note);
+    end_statement(w);
 }
 
-static void add_step(printer *w)
+static void add_result(printer *w, const char *to, int i, int r, const char *note)
 {
-    const mcp_program *p = w->p;
-    mcp_text_add(&w->t,
-                 "void %s_reset(%s_state *s)\n{\n    int i;\n    s->started = 0;\n    for (i = 0; i < %d; "
-                 "i++) s->mem[i] = 0;\n}\n\n",
-                 w->prefix, w->prefix, p->slots ? p->slots : 1);
-    mcp_text_add(&w->t, "void %s_step(%s_state *s, const %s *in, %s *out)\n{\n", w->prefix, w->prefix,
-                 w->real, w->real);
+    mcp_text_add(&w->t, "%s[%d] = ", to, i);
+    add_value(w, r);
+    mcp_text_add(&w->t, "; /* %s */", note);
+    end_statement(w);
+}
+
+static void add_statements(printer *w)
+{
+    const mcp_program *p = w->q.p;
     for (int r = 0; r < p->regs; r++) add_register(w, r);
-    if (!uses(p, OP_INPUT)) mcp_text_add(&w->t, "    (void)in;\n");
-    for (int i = 0; i < p->outputs; i++) {
-        mcp_text_add(&w->t, "    out[%d] = ", i);
-        add_value(w, p->out[0][i]);
-        mcp_text_add(&w->t, "; /* %s */\n", p->output_name[i]);
+    if (!mcp_program_uses(p, OP_INPUT)) {
+        mcp_text_add(&w->t, "(void)in;");
+        end_statement(w);
     }
-    if (!p->outputs) mcp_text_add(&w->t, "    (void)out;\n");
-    for (int i = 0; i < p->slots; i++) {
-        mcp_text_add(&w->t, "    s->mem[%d] = ", i);
-        add_value(w, p->next[0][i]);
-        mcp_text_add(&w->t, "; /* %s */\n", p->slot_name[i][0] ? p->slot_name[i] : "last sample");
+    for (int i = 0; i < p->outputs; i++) add_result(w, "out", i, p->out[0][i], p->output_name[i]);
+    if (!p->outputs) {
+        mcp_text_add(&w->t, "(void)out;");
+        end_statement(w);
     }
-    mcp_text_add(&w->t, "    s->started = 1;\n}\n");
+    for (int i = 0; i < p->slots; i++)
+        add_result(w, "s->mem", i, p->next[0][i], p->slot_name[i][0] ? p->slot_name[i] : "last sample");
 }
 
-static void add_declarations(printer *w)
+static void add_names(mcp_fields *f, const char *list, int n, char (*name)[64])
 {
-    const mcp_program *p = w->p;
-    const char        *P = w->prefix, *R = w->real;
-    mcp_text_add(&w->t, "/* One call of %s_step per sample, after one of %s_reset.\n", P, P);
-    for (int i = 0; i < p->inputs; i++) mcp_text_add(&w->t, " *   in[%d]  %s\n", i, p->input_name[i]);
-    for (int i = 0; i < p->outputs; i++) mcp_text_add(&w->t, " *   out[%d] %s\n", i, p->output_name[i]);
-    mcp_text_add(&w->t, " */\ntypedef struct {\n    int started;\n    %s mem[%d];\n} %s_state;\n\n", R,
-                 p->slots ? p->slots : 1, P);
-    mcp_text_add(&w->t, "void %s_reset(%s_state *s);\nvoid %s_step(%s_state *s, const %s *in, %s *out);\n", P,
-                 P, P, P, R, R);
+    for (int i = 0; i < n; i++) {
+        mcp_fields *row = mcp_fields_row(f, list);
+        mcp_fields_set(row, "i", "%d", i);
+        mcp_fields_set(row, "name", "%s", name[i]);
+    }
 }
 
 static mcp_status check(const printer *w, mcp_error *err)
@@ -313,62 +175,69 @@ static mcp_status check(const printer *w, mcp_error *err)
     while (i < n && ((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= 'A' && s[i] <= 'Z') || s[i] == '_' ||
                      (i && s[i] >= '0' && s[i] <= '9')))
         i++;
-    if (!n || i < n || n > 40)
-        return mcp_fail(err, MCP_ERR_ARG, "the prefix '%.60s' is not a C name of 1 to 40 characters",
+    if (!n || i < n || n > 60)
+        return mcp_fail(err, MCP_ERR_ARG, "the prefix '%.60s' is not a C name of 1 to 60 characters",
                         n ? s : "");
-    for (int g = 0; w->theta && g < w->p->groups; g++)
-        for (int k = 0; k < w->p->group[g].count; k++) {
-            double v = w->theta[w->p->group[g].offset + k];
-            if (!isfinite(v) || (w->single && fabs(v) > FLT_MAX))
-                return mcp_fail(err, MCP_ERR_NUMERIC,
-                                "parameter %d of %s is %g: it cannot be printed as a C constant", k + 1,
-                                w->p->group[g].name, v);
-        }
-    for (int r = 0; w->single && r < w->p->regs; r++)
-        if (fabs(w->p->reg[r].value) > FLT_MAX)
-            return mcp_fail(err, MCP_ERR_NUMERIC,
-                            "the constant %g is too large for float: print the program as double",
-                            w->p->reg[r].value);
-    return MCP_OK;
+    return mcp_print_check(&w->q, err);
 }
 
 static printer prepare(const mcp_program *p, const double *theta, const mcp_print_settings *s)
 {
-    return (printer){.p = p,
-                     .theta = theta,
-                     .prefix = s->prefix,
-                     .real = s->single ? "float" : "double",
-                     .f = s->single ? "f" : "",
-                     .single = s->single};
+    printer w = {.q = {.p = p, .theta = theta, .single = s->single, .fields = mcp_fields_create()},
+                 .prefix = s->prefix,
+                 .real = s->single ? "float" : "double",
+                 .f = s->single ? "f" : ""};
+    mcp_fields *f = w.q.fields;
+    mcp_fields_set(f, "P", "%s", s->prefix ? s->prefix : "");
+    mcp_fields_set(f, "real", "%s", w.real);
+    mcp_fields_set(f, "f", "%s", w.f);
+    mcp_fields_set(f, "static", "%s", s->local ? "static " : "");
+    mcp_fields_set(f, "include", "%s", s->include ? s->include : "");
+    mcp_fields_set(f, "slots", "%d", p->slots ? p->slots : 1);
+    add_names(f, "input", p->inputs, p->input_name);
+    add_names(f, "output", p->outputs, p->output_name);
+    return w;
 }
 
 mcp_status mcp_program_print_c(const mcp_program *p, const double *theta, const mcp_print_settings *s,
                                char **text, mcp_error *err)
 {
     printer    w  = prepare(p, theta, s);
+    mcp_text   out = {0}, declarations = {0};
     mcp_status st = check(&w, err);
     *text         = NULL;
-    if (st != MCP_OK) return st;
-    mcp_text_add(&w.t, "#include <math.h>\n\n");
-    if (s->include) mcp_text_add(&w.t, "#include \"%s\"\n", s->include);
-    else add_declarations(&w);
-    mcp_text_add(&w.t, "\n");
-    for (int i = 0; i < p->nets; i++) {
-        if (p->net[i].net.kind == MCP_NET_RBF) add_rbf(&w, i);
-        else add_mlp(&w, i);
+    if (st == MCP_OK && !s->include) {
+        st = mcp_template_expand(&declarations, mcp_embed_program_h, w.q.fields, err);
+        while (declarations.length && declarations.data[declarations.length - 1] == '\n')
+            declarations.data[--declarations.length] = '\0';
     }
-    add_helpers(&w);
-    add_step(&w);
-    return mcp_text_take(&w.t, text, err);
+    if (st == MCP_OK) {
+        mcp_fields_take(w.q.fields, "declarations", &declarations);
+        mcp_print_nets(&w.q);
+        mcp_fields_set(w.q.fields, "min", "%s", mcp_program_uses(p, OP_MIN) ? "yes" : "");
+        mcp_fields_set(w.q.fields, "max", "%s", mcp_program_uses(p, OP_MAX) ? "yes" : "");
+        mcp_fields_set(w.q.fields, "sign", "%s", mcp_program_uses(p, OP_SIGN) ? "yes" : "");
+        add_statements(&w);
+        st = mcp_template_expand(&out, mcp_embed_program_c, w.q.fields, err);
+    }
+    if (st == MCP_OK) st = mcp_text_take(&out, text, err);
+    mcp_text_free(&declarations);
+    mcp_text_free(&out);
+    mcp_text_free(&w.t);
+    mcp_fields_free(w.q.fields);
+    return st;
 }
 
 mcp_status mcp_program_print_declarations(const mcp_program *p, const mcp_print_settings *s, char **text,
                                           mcp_error *err)
 {
     printer    w  = prepare(p, NULL, s);
+    mcp_text   out = {0};
     mcp_status st = check(&w, err);
     *text         = NULL;
-    if (st != MCP_OK) return st;
-    add_declarations(&w);
-    return mcp_text_take(&w.t, text, err);
+    if (st == MCP_OK) st = mcp_template_expand(&out, mcp_embed_program_h, w.q.fields, err);
+    if (st == MCP_OK) st = mcp_text_take(&out, text, err);
+    mcp_text_free(&out);
+    mcp_fields_free(w.q.fields);
+    return st;
 }

@@ -155,6 +155,7 @@ typedef struct {
     const char *prefix;
     int         single;  /* 1: float, 0: double */
     const char *include; /* NULL: one self-contained file; else the declarations come from this header */
+    int         local;   /* 1: functions are static; Python: without helpers, which stand above already */
 } mcp_print_settings;
 mcp_status mcp_program_print_c(const mcp_program *p, const double *theta, const mcp_print_settings *s,
                                char **text, mcp_error *err);
@@ -162,9 +163,9 @@ mcp_status mcp_program_print_c(const mcp_program *p, const double *theta, const 
 mcp_status mcp_program_print_declarations(const mcp_program *p, const mcp_print_settings *s, char **text,
                                           mcp_error *err);
 
-/* The same as a Python module, standard library only: class Program with reset() and step(inputs) -> outputs.
- */
-mcp_status mcp_program_print_python(const mcp_program *p, const double *theta, char **text, mcp_error *err);
+/* The same as a Python module, standard library only: class PREFIX with reset(), step(inputs) -> outputs. */
+mcp_status mcp_program_print_python(const mcp_program *p, const double *theta, const mcp_print_settings *s,
+                                    char **text, mcp_error *err);
 
 /* Operations of one sample after the first, for cost estimates. */
 typedef struct {

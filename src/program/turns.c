@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "math/arena.h"
-#include "program/code.h"
+#include "program/print_parts.h"
 
 static int same(double a, double b)
 {
@@ -54,15 +54,6 @@ static double of_net(const mcp_net_code *net, const double *k)
     return 0.0;
 }
 
-/* The instruction that computes register r in either list; sin and cos may name each other in b. */
-static const mcp_instr *instruction(const mcp_program *p, int r)
-{
-    for (int first = 0; first < 2; first++)
-        for (int i = 0; i < p->count[first]; i++)
-            if (p->list[first][i].r == r) return &p->list[first][i];
-    return NULL;
-}
-
 mcp_status mcp_program_turns(const mcp_program *p, int input, double *slot, double *output, mcp_error *err)
 {
     double *k = mcp_calloc((size_t)p->regs + 1, sizeof *k);
@@ -74,7 +65,7 @@ mcp_status mcp_program_turns(const mcp_program *p, int input, double *slot, doub
         else if (g->op == OP_INPUT) k[r] = g->row == input;
         else if (g->op == OP_MEMORY) k[r] = p->start[g->row] >= 0 ? k[p->start[g->row]] : 0.0;
         else if (g->op == OP_NET) k[r] = of_net(&p->net[g->index], k);
-        else k[r] = (s = instruction(p, r)) ? of_operation(p, k, s) : NAN;
+        else k[r] = (s = mcp_program_instruction(p, r)) ? of_operation(p, k, s) : NAN;
     }
     for (int m = 0; m < p->slots; m++) {
         slot[m] = p->start[m] >= 0 ? k[p->start[m]] : 0.0;
