@@ -207,7 +207,8 @@ static mcp_status run_trial(mcp_plant *p, const double *theta, mcp_trial_key key
                                                : st == MCP_ERR_STOPPED ? "stopped"
                                                                        : "plant lost");
     finish_timing(&r);
-    mcp_runtime_safe(p->control, safe);
+    if (p->control->fault == MCP_FAULT_NONE) mcp_runtime_safe(p->control, safe);
+    else memcpy(safe, p->control->command, (size_t)task->nu * sizeof(double)); /* the safe input already */
     stopped = p->ops.stop(p->context, safe, st == MCP_OK ? err : NULL);
     return st == MCP_OK ? stopped : st;
 }

@@ -168,7 +168,7 @@ static const struct { const char *what; parts p; } controllers[] = {
     {"edges of the language",
      {.measured = WRAPS,
       .observer = "difference",
-      .policy = "clamp(param(k, 1)*log(abs(p) - 0.5)^3 + sinh(dp) + p^-3 + exp(dp)/p + sqrt(p), -2, 2)",
+      .policy = "clamp(param(k, 1)*log(abs(p))^3 + sinh(dp) + p^-3 + exp(dp)/p + sqrt(0.9 + p), -2, 2)",
       .more = STATES "safe: log(p)"}},
 #undef NET
 #undef WRAPS
