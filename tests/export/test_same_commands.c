@@ -206,8 +206,6 @@ CASE(the_public_controller_agrees_with_its_export)
     mcp_learn_settings_default(&s);
     s.folder = "same-run";
     s.threads = 1;
-    s.overrides = set;
-    s.override_count = 6;
     REQUIRE_OK(mcp_learner_create(&l, task, &s, err));
     while (mcp_learner_trials(l) < 1) REQUIRE_OK(mcp_learner_trial(l, NULL, err));
     mcp_learner_close(l, MCP_RUN_IS_FINISHED, NULL);
