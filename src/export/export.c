@@ -308,7 +308,7 @@ static json_t *measured_json(const mcp_task *k)
     for (int i = 0; i < k->ny; i++) {
         const mcp_task_channel *c = &k->measured[i];
         const char             *unit = k->state_unit ? k->state_unit[c->state] : NULL;
-        json_array_append_new(list, json_pack("{s:s,s:o,s:o,s:b}", "name", c->name, "unit",
+        mcp_json_append(&list, json_pack("{s:s,s:o,s:o,s:b}", "name", c->name, "unit",
                                               mcp_json_text(unit_of(unit)), "noise",
                                               mcp_json_number(c->noise), "wraps", c->angle));
     }
@@ -320,7 +320,7 @@ static json_t *commands_json(const mcp_task *k)
     json_t *list = json_array();
     for (int i = 0; i < k->nu; i++) {
         const mcp_task_input *u = &k->input[i];
-        json_array_append_new(list, json_pack("{s:s,s:o,s:o,s:o}", "name", u->name, "unit",
+        mcp_json_append(&list, json_pack("{s:s,s:o,s:o,s:o}", "name", u->name, "unit",
                                               mcp_json_text(unit_of(u->unit)), "limit",
                                               mcp_json_number(u->limit), "slew", mcp_json_number(u->slew)));
     }
@@ -347,14 +347,14 @@ static mcp_status data(const job *j)
     char *path = mcp_sprintf("%s/%s.json", j->folder, j->s->prefix), *listing = mcp_program_listing(p);
     for (int i = 0; i < mcp_program_groups(p); i++) {
         const mcp_param_group *g = mcp_program_group(p, i);
-        json_array_append_new(groups, json_pack("{s:s,s:i,s:i,s:o}", "name", g->name, "rows", g->rows, "cols",
+        mcp_json_append(&groups, json_pack("{s:s,s:i,s:i,s:o}", "name", g->name, "rows", g->rows, "cols",
                                                 g->cols, "values",
                                                 mcp_json_numbers(g->count, j->it->theta + g->offset)));
     }
     for (int i = 0; i < task->policy.n; i++)
-        json_object_set_new(policy, task->policy.item[i].name, mcp_json_text(task->policy.item[i].expr.text));
+        mcp_json_set(&policy, task->policy.item[i].name, mcp_json_text(task->policy.item[i].expr.text));
     for (int i = 0; i < task->nu; i++)
-        json_object_set_new(safe, task->input[i].name,
+        mcp_json_set(&safe, task->input[i].name,
                             mcp_json_text(task->safe.n ? task->safe.item[i].expr.text : "zero"));
     json_t *root = json_pack("{s:o,s:i,s:I,s:o,s:o,s:o,s:o,s:o,s:o,s:s}", "task", mcp_json_text(task->name),
                              "trial", j->it->info.number, "seed", (json_int_t)j->r->seed, "rate",

@@ -59,7 +59,7 @@ static int compare_loop(exported *x, mcp_plant *plant, frightful *p, mcp_trial *
     double       y[MCP_MAX_STATE], safe;
     int          first = 0, compared = 0;
     p->stops = 0;
-    mcp_plant_run(plant, x->f.theta, 1, 0, 0, NULL, NULL, t, NULL);
+    mcp_plant_run(plant, x->f.theta, (mcp_trial_key){1, 0, 0}, NULL, NULL, t, NULL);
     while (first < LENGTH && !bad[first]) first++;
     CHECK(t->samples <= first && p->stops == 1);
     mcp_runtime_reset(x->runtime);
