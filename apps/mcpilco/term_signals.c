@@ -21,6 +21,11 @@
 #include "term.h"
 
 enum { WORDS = 4096, CODE_STOPPED = 130 };
+#ifdef MCP_SANITIZED
+enum { SANITIZED = 1 };
+#else
+enum { SANITIZED = 0 };
+#endif
 static const double STUCK_S = 0.8, HOPELESS_S = 4.0;
 
 static volatile sig_atomic_t stop_signal;
@@ -112,11 +117,7 @@ static void (*handler_of(int n))(int)
     case SIGABRT:
     case SIGTRAP:
     case SIGSYS:
-#ifdef MCP_SANITIZED
-        return NULL; /* the sanitizer has something to say */
-#else
-        return on_crash;
-#endif
+        return SANITIZED ? NULL : on_crash; /* a sanitizer has something to say itself */
     default: return on_stop;
     }
 }
