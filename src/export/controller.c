@@ -152,7 +152,7 @@ mcp_status mcp_controller_load_json(mcp_controller **out, const char *file, mcp_
 mcp_status mcp_controller_parse_json(mcp_controller **out, const char *text, mcp_error *err)
 {
     json_error_t why;
-    json_t      *root = json_loads(text, 0, &why);
+    json_t      *root = mcp_json_parse(text, &why);
     *out = NULL;
     if (!root)
         return mcp_fail(err, MCP_ERR_IO,

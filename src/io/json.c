@@ -21,9 +21,9 @@ static json_t *parse(const char *text, size_t size, json_error_t *e)
     return root;
 }
 
-json_t *mcp_json_parse(const char *text)
+json_t *mcp_json_parse(const char *text, json_error_t *why)
 {
-    return parse(text, strlen(text), NULL);
+    return parse(text, strlen(text), why);
 }
 
 mcp_status mcp_json_read(json_t **out, const char *path, mcp_error *err)

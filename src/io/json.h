@@ -9,7 +9,7 @@
 #include "mcpilco/error.h"
 
 mcp_status mcp_json_read(json_t **out, const char *path, mcp_error *err);
-json_t    *mcp_json_parse(const char *text); /* of our own making; NULL: out of memory */
+json_t    *mcp_json_parse(const char *text, json_error_t *why); /* NULL: see why, which may be NULL */
 /* Objects one key a line, lists of numbers on one line. Borrows root; NULL root (a json call that ran out of
  * memory) is MCP_ERR_MEMORY, so that callers need not check every step of building one. */
 mcp_status mcp_json_write(const char *path, const json_t *root, mcp_error *err);

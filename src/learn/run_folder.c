@@ -195,7 +195,7 @@ static json_t *settings(const mcp_task *task)
     char *text;
     if (!task->tree) return json_null(); /* made by a program, not read from a file */
     if (mcp_task_dump(task, &text, NULL) != MCP_OK) return NULL;
-    json_t *root = mcp_json_parse(text);
+    json_t *root = mcp_json_parse(text, NULL);
     mcp_task_text_free(text);
     return root;
 }

@@ -36,7 +36,6 @@ int main(int argc, char **argv)
     mcp_task          *task = NULL, *none = NULL;
     mcp_learner       *l = NULL;
     mcp_learn_settings s;
-    mcp_learn_info     info;
     mcp_error          err;
     char               number[16], *json = NULL;
     if (argc < 4) return 2;
@@ -54,9 +53,9 @@ int main(int argc, char **argv)
     s.folder = argv[3];
     s.threads = 1;
     mcp_status st = mcp_learner_create(&l, task, &s, &err);
-    while (st == MCP_OK && mcp_learner_trials(l) < 1) st = mcp_learner_trial(l, &info, &err);
+    while (st == MCP_OK && mcp_learner_trials(l) < 1) st = mcp_learner_trial(l, NULL, &err);
     if (st != MCP_OK) return failed(&err);
-    mcp_learner_close(l, "finished", NULL);
+    mcp_learner_close(l, MCP_RUN_IS_FINISHED, NULL);
     mcp_learner_free(l);
     mcp_task_free(task);
 
