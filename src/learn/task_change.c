@@ -93,7 +93,7 @@ static mcp_status tree_of(json_t **out, const mcp_task *t, mcp_error *err)
     mcp_status st = mcp_task_dump(t, &text, err);
     *out = NULL;
     if (st != MCP_OK) return st;
-    *out = mcp_json_parse(text);
+    *out = mcp_json_parse(text, NULL);
     mcp_task_text_free(text);
     return *out ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the settings of %s", t->name);
 }
