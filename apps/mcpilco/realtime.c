@@ -1,10 +1,5 @@
 /* realtime.c - --realtime: memory that stays in memory, and a real-time scheduling class while a plant is
-<<<<<<< HEAD
  * in a trial. Computing between trials is ordinary work: it would only keep everything else waiting. */
-=======
- * in a trial. Computing between trials is ordinary work: it would only keep everything else from the
- * processor. */
->>>>>>> 71b0304 (Set the last lines to 110 columns)
 #include "realtime.h"
 
 #include <errno.h>
