@@ -54,6 +54,7 @@ code=0; wait $pid || code=$?
 
 browser=$(command -v chromium || true)
 [ -n "$browser" ] || { echo "no chromium: the browser part is left out"; exit 0; }
-python3 "$SOURCE/tests/report/live_in_browser.py" "$browser" "$MCPILCO" "$SOURCE/tasks/pendulum.yaml" "$WORK" ||
+python3 "$SOURCE/tests/report/live_in_browser.py" "$browser" "$MCPILCO" \
+    "$SOURCE/tasks/pendulum.yaml" "$WORK" ||
     fail "the live page in a browser"
 echo ok

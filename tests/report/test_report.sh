@@ -37,7 +37,8 @@ fi
 (PATH=/nowhere "$MCPILCO" plot run --figure cost -o t2.pdf) 2> e.txt && fail "a PDF without a converter"
 grep -q librsvg2-bin e.txt || fail "the message does not name the converter's package"
 if command -v rsvg-convert > /dev/null && command -v ffmpeg > /dev/null; then
-    "$MCPILCO" plot cart --figure animation -o film.gif > /dev/null && [ "$(head -c 3 film.gif)" = GIF ] || fail "no GIF"
+    "$MCPILCO" plot cart --figure animation -o film.gif > /dev/null &&
+        [ "$(head -c 3 film.gif)" = GIF ] || fail "no GIF"
     "$MCPILCO" plot cart --figure animation --format mp4 > /dev/null && [ -s animation.mp4 ] || fail "no MP4"
 fi
 (PATH=/nowhere "$MCPILCO" plot run --figure animation) 2> e.txt && fail "a film without a converter"
@@ -77,7 +78,8 @@ show phone.png 300 390 800
 ! cmp -s a.png b.png || fail "the animation does not move"
 
 # under a real pointer, with a second run to compare
-"$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" --seed 2 --trials 2 --out other $tiny --set optimise.particles=24
+"$MCPILCO" learn "$SOURCE/tasks/pendulum.yaml" --seed 2 --trials 2 --out other $tiny \
+    --set optimise.particles=24
 "$MCPILCO" report run other -o compare.html > /dev/null
 grep -q 'optimise.particles' compare.html || fail "the setting that differs is not on the page"
 python3 "$SOURCE/tests/report/pages_in_browser.py" "$browser" "$WORK" || fail "the pages in a browser"
