@@ -183,11 +183,13 @@ CASE(resuming_means_the_same_run)
     s.algorithm = NULL;
     REQUIRE_OK(mcp_task_load(&other, TEST_SOURCE_DIR "/tasks/pendulum.yaml", tiny, TINY - 1, err));
     CHECK(finish(other, &s, 2, theta, ROOM, &e) == MCP_ERR_ARG);
-    CHECK_HAS(e.text, "--set");
+    CHECK_HAS(e.text, "optimise.evaluate_every = 5");
+    CHECK_HAS(e.text, "--from");
     mcp_task_free(other);
     REQUIRE_OK(mcp_task_load(&other, TEST_SOURCE_DIR "/tasks/cartpole.yaml", tiny, TINY, err));
     CHECK(finish(other, &s, 2, theta, ROOM, &e) == MCP_ERR_ARG);
-    CHECK_HAS(e.text, "task.yaml");
+    CHECK_HAS(e.text, "rate = 20, the task has 30");
+    CHECK_HAS(e.text, "--out");
     s.algorithm = "mc-pilko";
     CHECK(finish(t, &s, 2, theta, ROOM, &e) == MCP_ERR_ARG);
     CHECK_HAS(e.text, "mc-pilco4pms");
