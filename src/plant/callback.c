@@ -1,5 +1,6 @@
 /* callback.c - a plant that is the caller's own functions. One that tells its true state and leaves all
- * measurements unknown gets the task's sensors (noise, resolution, delay), as one over a wire does. */
+ * measurements of a trial's first sample unknown gets the task's sensors (noise, resolution, delay), as one
+ * over a wire does. In a plant that measures, a measurement that goes missing later is a fault. */
 #include <math.h>
 
 #include "math/arena.h"
@@ -11,14 +12,19 @@ typedef struct {
     mcp_plant_ops   ops;
     void           *context;
     mcp_sensor      sensor;
+    int             only_state; /* in this trial */
 } callback_plant;
+
+static int tells_only_state(const mcp_task *t, const mcp_sample *s)
+{
+    for (int i = 0; i < t->ny; i++)
+        if (!isnan(s->measured[i]) || !isfinite(s->truth[t->measured[i].state])) return 0;
+    return 1;
+}
 
 static void sense(callback_plant *p, mcp_sample *s)
 {
-    const mcp_task *t = p->task;
-    for (int i = 0; i < t->ny; i++)
-        if (!isnan(s->measured[i]) || !isfinite(s->truth[t->measured[i].state])) return;
-    mcp_sensor_read(&p->sensor, s->truth, s->measured);
+    if (p->only_state && tells_only_state(p->task, s)) mcp_sensor_read(&p->sensor, s->truth, s->measured);
 }
 
 static mcp_status reset(void *context, const double *x0, uint64_t seed, uint32_t trial, uint32_t run,
@@ -27,7 +33,8 @@ static mcp_status reset(void *context, const double *x0, uint64_t seed, uint32_t
     callback_plant *p = context;
     mcp_status      st = p->ops.reset(p->context, x0, seed, trial, run, first, err);
     mcp_sensor_reset(&p->sensor, seed, trial, run);
-    if (st == MCP_OK) sense(p, first);
+    p->only_state = st == MCP_OK && tells_only_state(p->task, first);
+    sense(p, first);
     return st;
 }
 
