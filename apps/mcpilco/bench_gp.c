@@ -6,22 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "commands.h"
 #include "math/arena.h"
+#include "math/clock.h"
 #include "math/gemm.h"
 #include "math/rng.h"
 #include "model/posterior.h"
 
 enum { FEATURES = 6, POINTS_MAX = 440, TRIAL = 88, ADAM_STEPS = 1501, LANES = 64 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Cart-pole, x = (p, dp, theta, dtheta); 0.5 kg, 0.5 kg, 0.5 m, friction 0.1. */
 static void slope(const double *x, double u, double *dx)
@@ -116,9 +109,9 @@ static mcp_status train_both(training *t, const mcp_kernel *k, const double *X, 
         t->seconds = fmin(t->seconds, t->info.seconds);
     }
     if ((st = mcp_gp_nlml(gp, &t->nlml, NULL, err)) != MCP_OK) goto done;
-    double t0 = now();
+    double t0 = mcp_clock();
     if ((st = adam(other, err)) != MCP_OK) goto done;
-    t->seconds_adam = now() - t0;
+    t->seconds_adam = mcp_clock() - t0;
     st              = mcp_gp_nlml(other, &t->nlml_adam, NULL, err);
 done:
     mcp_gp_free(other);
@@ -158,13 +151,13 @@ static mcp_status predict(prediction *t, const mcp_gp *gp, const double *X, mcp_
     mcp_gemm_pack(&pack, mcp_isa_level(), t->points, t->points, A, t->points, mem);
     t->forward = t->backward = t->product = INFINITY;
     for (int run = 0; run < 200; run++) {
-        double t0 = now();
+        double t0 = mcp_clock();
         mcp_posterior_forward(p, LANES, LANES, F, mean, var, w);
-        double t1 = now();
+        double t1 = mcp_clock();
         mcp_posterior_backward(p, LANES, LANES, F, bars, bars + LANES, w, F_bar);
-        double t2 = now();
+        double t2 = mcp_clock();
         mcp_gemm(&pack, LANES, B, LANES, C, LANES, 0);
-        double t3   = now();
+        double t3   = mcp_clock();
         t->forward  = fmin(t->forward, t1 - t0);
         t->backward = fmin(t->backward, t2 - t1);
         t->product  = fmin(t->product, t3 - t2);

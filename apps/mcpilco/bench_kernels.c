@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "commands.h"
 #include "math/arena.h"
+#include "math/clock.h"
 #include "math/gemm.h"
 #include "math/linalg.h"
 #include "math/peak.h"
@@ -26,26 +26,19 @@ typedef struct {
     const mcp_stream *stream;
 } work;
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Seconds of one call: the best of 200 batches of half a millisecond, or of one call if that is longer. */
 static double best_time(void (*call)(work *), work *w)
 {
-    double start = now(), best = INFINITY;
+    double start = mcp_clock(), best = INFINITY;
     int    calls = 0;
     do {
         call(w);
         calls++;
-    } while (now() - start < 5e-4);
+    } while (mcp_clock() - start < 5e-4);
     for (int batch = 0; batch < 200; batch++) {
-        start = now();
+        start = mcp_clock();
         for (int i = 0; i < calls; i++) call(w);
-        best = fmin(best, (now() - start) / calls);
+        best = fmin(best, (mcp_clock() - start) / calls);
     }
     return best;
 }
@@ -67,8 +60,8 @@ static double peak_gflops(mcp_isa level)
 {
     double best = 0, sink = 0;
     for (int i = 0; i < 100; i++) {
-        double start = now(), flops = mcp_peak_run(level, 1000000, &sink);
-        best = fmax(best, 1e-9 * flops / (now() - start));
+        double start = mcp_clock(), flops = mcp_peak_run(level, 1000000, &sink);
+        best = fmax(best, 1e-9 * flops / (mcp_clock() - start));
     }
     return isfinite(sink) ? best : NAN;
 }

@@ -2,12 +2,13 @@
  * accuracy. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "bench_problem.h"
 #include "math/arena.h"
+#include "math/clock.h"
 #include "math/peak.h"
+#include "math/stats.h"
 
 typedef struct {
     double rate[64]; /* multiply-adds of each thread, per second */
@@ -16,11 +17,11 @@ typedef struct {
 static void spin(void *context, int task, int worker)
 {
     spins *s = context;
-    double sink, start = bench_now(), work = 0.0;
+    double sink, start = mcp_clock(), work = 0.0;
     (void)worker;
     do work += mcp_peak_run(mcp_isa_level(), 20000, &sink);
-    while (bench_now() - start < 4e-3);
-    s->rate[task] = work / (bench_now() - start);
+    while (mcp_clock() - start < 4e-3);
+    s->rate[task] = work / (mcp_clock() - start);
 }
 
 /* How many times one core the threads are, by a loop that never leaves the registers: less than their number
@@ -35,15 +36,9 @@ static double whole_cores(mcp_pool *pool, int threads)
     return sum / alone.rate[0];
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static double median(double *x, size_t n)
 {
-    qsort(x, n, sizeof *x, ascending);
+    mcp_sort(x, (int)n);
     return x[n / 2];
 }
 
@@ -55,10 +50,10 @@ static mcp_status warm_step(bench_problem *b, mcp_rollout *r, const bench_reques
     double     J, begun = 0.0;
     mcp_status st = MCP_OK;
     for (int i = 0; i < 2 && st == MCP_OK; i++) {
-        begun = bench_now();
+        begun = mcp_clock();
         st = bench_gradient(b, r, q, 2 * k + (uint32_t)i, &J, b->gradient, err);
     }
-    *ms = 1e3 * (bench_now() - begun);
+    *ms = 1e3 * (mcp_clock() - begun);
     return st;
 }
 

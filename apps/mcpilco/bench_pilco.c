@@ -5,11 +5,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "baseline/pilco/horizon.h"
 #include "commands.h"
 #include "math/arena.h"
+#include "math/clock.h"
 #include "math/rng.h"
 
 enum { NX = 4, NA = 6, D = 6, E = 4, BASIS = 10, F = 5, PARAMS = BASIS + BASIS * F + F };
@@ -19,20 +19,6 @@ typedef struct {
     mcp_horizon *horizon;
     double       theta[PARAMS], gradient[PARAMS];
 } work;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static double cpu(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* Data as a swinging pole would give them: ranges and length-scales of that order. */
 static mcp_status make_bank(mcp_bank **out, int points, mcp_error *err)
@@ -91,13 +77,13 @@ static int measure(work *w, int points, int steps, int threads, int json)
         return 1;
     }
     for (int i = 0; i < 10; i++) {
-        double a = now();
+        double a = mcp_clock();
         cost(w, NULL);
-        double b = now(), c = cpu();
+        double b = mcp_clock(), c = mcp_clock_cpu();
         cost(w, w->gradient);
         without = fmin(without, b - a);
-        with = fmin(with, now() - b);
-        busy = fmin(busy, cpu() - c);
+        with = fmin(with, mcp_clock() - b);
+        busy = fmin(busy, mcp_clock_cpu() - c);
     }
     if (json)
         printf("{\"points\": %d, \"steps\": %d, \"outputs\": %d, \"threads\": %d, \"isa\": \"%s\", "

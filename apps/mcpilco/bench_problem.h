@@ -39,6 +39,5 @@ mcp_status bench_scaling(bench_problem *b, const bench_request *q, mcp_error *er
 /* Mixed against double precision over q->seeds draws of noise. */
 mcp_status bench_precision(bench_problem *b, const bench_request *q, mcp_error *err);
 
-double bench_now(void); /* s, wall clock */
 
 #endif

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "commands.h"
 #include "math/arena.h"
+#include "math/clock.h"
 #include "program/program.h"
 
 /* A time is the best of at least so many runs and of half a second: other programs can only make one slower.
@@ -24,13 +24,6 @@ typedef struct {
     uint8_t *keep;
     void    *memory;
 } work;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static mcp_status controller(mcp_program **out, int basis, mcp_error *err)
 {
@@ -149,14 +142,14 @@ static void measure(work *w)
 {
     double best[2] = {INFINITY, INFINITY}, blocks = ceil((double)w->particles / w->block);
     double units = (double)w->steps * w->block * w->basis;
-    double begin = now();
-    for (int r = 0; r < REPEATS || now() - begin < 0.5; r++) {
-        double t0 = now();
+    double begin = mcp_clock();
+    for (int r = 0; r < REPEATS || mcp_clock() - begin < 0.5; r++) {
+        double t0 = mcp_clock();
         forward(w, w->keep);
-        double t1 = now();
+        double t1 = mcp_clock();
         backward(w);
         best[0] = fmin(best[0], t1 - t0);
-        best[1] = fmin(best[1], now() - t1);
+        best[1] = fmin(best[1], mcp_clock() - t1);
     }
     const char *form = w->json ? "{\"level\": \"%s\", \"particles\": %d, \"steps\": %d, \"basis\": %d, "
                                  "\"block\": %d, \"forward_ms\": %.3f, \"backward_ms\": %.3f, "

@@ -2,45 +2,21 @@
  * forward, adjoint back, Adam. The result is checked before it is timed: finite, and the same bits twice. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "bench_problem.h"
 #include "commands.h"
 #include "math/arena.h"
+#include "math/clock.h"
 #include "math/gemm.h"
 #include "math/number.h"
+#include "math/stats.h"
 #include "optim/adam.h"
-
-static double clock_of(clockid_t which)
-{
-    struct timespec t;
-    clock_gettime(which, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-double bench_now(void)
-{
-    return clock_of(CLOCK_MONOTONIC);
-}
-
-/* Of all threads: on a machine that others use too, the fairer figure. */
-static double cpu(void)
-{
-    return clock_of(CLOCK_PROCESS_CPUTIME_ID);
-}
 
 typedef struct {
     double median, best, cpu, cpu_best, J; /* ms a step; ms of processor time a step */
 } figures;
-
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
 
 /* The product V = Q k alone, at the block's width: seconds per call. */
 static double product_time(int points, int lanes)
@@ -57,12 +33,12 @@ static double product_time(int points, int lanes)
     mcp_gemm_pack(&p, mcp_isa_level(), points, points, Q, points, A);
     for (int batch = 0; batch < 20; batch++) {
         int    calls = 0;
-        double start = bench_now();
+        double start = mcp_clock();
         do {
             mcp_gemm(&p, lanes, B, lanes, C, lanes, 0);
             calls++;
-        } while (bench_now() - start < 2e-3);
-        best = fmin(best, (bench_now() - start) / calls);
+        } while (mcp_clock() - start < 2e-3);
+        best = fmin(best, (mcp_clock() - start) / calls);
     }
     mcp_block_free(memory);
     return best;
@@ -84,16 +60,16 @@ static mcp_status measure(bench_problem *b, const bench_request *q, figures *out
         st = mcp_fail(err, MCP_ERR_NUMERIC, "the same step gave different numbers twice");
     mcp_adam_reset(&adam);
     for (size_t k = 0; k < n && st == MCP_OK; k++) {
-        double start = bench_now(), before = cpu();
+        double start = mcp_clock(), before = mcp_clock_cpu();
         st = bench_gradient(b, b->rollout, q, (uint32_t)k + 1, &J1, b->gradient, err);
         mcp_clip_norm(b->params, 1.0, b->gradient);
         mcp_adam_step(&adam, 1e-4, b->gradient, b->theta);
-        used[k] = 1e3 * (cpu() - before);
-        ms[k] = 1e3 * (bench_now() - start);
+        used[k] = 1e3 * (mcp_clock_cpu() - before);
+        ms[k] = 1e3 * (mcp_clock() - start);
     }
     if (st == MCP_OK) {
-        qsort(ms, n, sizeof *ms, ascending);
-        qsort(used, n, sizeof *used, ascending);
+        mcp_sort(ms, (int)n);
+        mcp_sort(used, (int)n);
         *out = (figures){ms[n / 2], ms[0], used[n / 2], used[0], J0};
     }
     mcp_free(ms);
@@ -244,10 +220,10 @@ int bench_step(int argc, char **argv)
         return st == MCP_OK ? 0 : 1;
     }
     if (st == MCP_OK && q.repeats == 0) {
-        double start = bench_now();
+        double start = mcp_clock();
         q.repeats = 1;
         st = measure(&b, &q, &f, &err);
-        double once = (bench_now() - start) / 3.0;
+        double once = (mcp_clock() - start) / 3.0;
         q.repeats = (int)fmax(5.0, fmin(201.0, 2.0 / once)) | 1;
     }
     if (st == MCP_OK) st = measure(&b, &q, &f, &err);

@@ -3,11 +3,11 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "commands.h"
 #include "learn/evaluate.h"
 #include "math/arena.h"
+#include "math/clock.h"
 #include "math/rng.h"
 #include "model/posteriors.h"
 #include "optim/optimise.h"
@@ -28,13 +28,6 @@ typedef struct {
     int             params, json;
     json_t         *report;
 } check;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* What the task says. */
 
@@ -197,9 +190,9 @@ static mcp_status cost_of_step(check *c, mcp_error *err)
     mcp_status                  st = g ? mcp_rollout_create(&r, c->system, c->model.of, &set, c->pool, err)
                                        : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the check");
     for (int i = 0; st == MCP_OK && i < 3; i++) {
-        double began = now();
+        double began = mcp_clock();
         st = mcp_rollout_run(r, c->theta, o->dropout, &noise, &at, err);
-        best = fmin(best, now() - began);
+        best = fmin(best, mcp_clock() - began);
     }
     if (st == MCP_OK) {
         char   most[32];

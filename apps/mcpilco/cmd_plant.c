@@ -7,6 +7,7 @@
 #include "commands.h"
 #include "control/system.h"
 #include "math/arena.h"
+#include "math/clock.h"
 #include "options.h"
 #include "plant/serve.h"
 #include "term.h"

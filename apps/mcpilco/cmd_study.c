@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 #ifdef MCP_HAVE_MPI
 #include <mpi.h>
@@ -12,6 +11,7 @@
 #include "commands.h"
 #include "io/file.h"
 #include "math/arena.h"
+#include "math/clock.h"
 #include "options.h"
 #include "study/study.h"
 #include "term.h"
@@ -78,31 +78,24 @@ static int count_done(const workshop *w)
     return done;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Tells how far all workers, ranks included, have come: finished runs are seen by their files. */
 static void watch(workshop *w, int quiet)
 {
     int    live = term_is_live(stderr), total = mcp_study_runs(w->study), before = count_done(w), told = -1;
-    double began = now(), last = 0;
+    double began = mcp_clock(), last = 0;
     for (int running = 1; running;) {
         usleep(200000);
         pthread_mutex_lock(&w->lock);
         running = w->running;
         pthread_mutex_unlock(&w->lock);
-        if (quiet || w->rank || now() - last < (live ? 1 : 5)) continue;
-        last     = now();
+        if (quiet || w->rank || mcp_clock() - last < (live ? 1 : 5)) continue;
+        last     = mcp_clock();
         int done = count_done(w);
         if (!live && done == told) continue;
         told = done;
         char left[40] = "-";
         if (done > before)
-            term_seconds(left, sizeof left, (now() - began) * (total - done) / (done - before));
+            term_seconds(left, sizeof left, (mcp_clock() - began) * (total - done) / (done - before));
         fprintf(stderr, live ? "\r%d of %d runs done, %s left \033[K" : "%d of %d runs done, %s left\n", done,
                 total, left);
     }

@@ -4,19 +4,12 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "io/json.h"
+#include "math/clock.h"
 #include "term.h"
 
 enum { SPARK = 16, LINES_EVERY = 100, JSON_EVERY = 10 };
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void view_begin(learn_view *v, view_mode mode, int trials, double ts)
 {
@@ -39,7 +32,7 @@ static const char *time_left(const learn_view *v, const mcp_learn_progress *p, c
     char s[32];
     out[0] = '\0';
     if (p->step < 10 || p->step > p->steps || !(v->first_step > 0.0)) return out;
-    double a_step = (now() - v->first_step) / (p->step - 1);
+    double a_step = (mcp_clock() - v->first_step) / (p->step - 1);
     snprintf(out, size, "at most about %s left", term_seconds(s, sizeof s, a_step * (p->steps - p->step)));
     return out;
 }
@@ -113,14 +106,14 @@ int view_progress(void *context, const mcp_learn_progress *p)
     if (p->phase == MCP_PHASE_OPTIMISE && p->step > 0) {
         if (fresh || p->step == 1) {
             v->steps = 0;
-            v->first_step = now();
+            v->first_step = mcp_clock();
         }
         if (v->steps < VIEW_HISTORY) v->history[v->steps++] = p->cost;
     } else if (fresh) {
         v->steps = 0;
     }
     if (v->also) v->also(v->also_context, p);
-    double t = now();
+    double t = mcp_clock();
     if (v->mode == VIEW_LIVE && (fresh || t - v->last_draw > 0.1)) {
         draw(v, p);
         v->last_draw = t;

@@ -11,34 +11,17 @@
 #include <string.h>
 
 #include "mcpilco/error.h"
+#include "program/edit_distance.h"
 #include "term.h"
 
 enum { WORD_MAX = 40 };
-
-static int distance(const char *a, const char *b)
-{
-    int row[WORD_MAX + 1], n = (int)strlen(a), m = (int)strlen(b);
-    if (n > WORD_MAX || m > WORD_MAX) return WORD_MAX;
-    for (int j = 0; j <= m; j++) row[j] = j;
-    for (int i = 1; i <= n; i++) {
-        int diagonal = row[0];
-        row[0] = i;
-        for (int j = 1; j <= m; j++) {
-            int above = row[j], change = diagonal + (a[i - 1] != b[j - 1]);
-            int best = above + 1 < row[j - 1] + 1 ? above + 1 : row[j - 1] + 1;
-            row[j] = change < best ? change : best;
-            diagonal = above;
-        }
-    }
-    return row[m];
-}
 
 const char *nearest_word(const char *s, const char *(*next)(const void *context, int i), const void *context)
 {
     const char *best = NULL, *word;
     int         least = (int)strlen(s) / 2 + 1;
     for (int i = 0; (word = next(context, i)); i++) {
-        int d = distance(s, word);
+        int d = mcp_word_distance(s, strlen(s), word, strlen(word), least);
         if (!strncmp(s, word, strlen(s)) && d > 1) d = 1; /* a beginning is as good as a typo */
         if (d < least) {
             least = d;

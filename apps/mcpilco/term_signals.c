@@ -14,9 +14,9 @@
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/time.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "math/clock.h"
 #include "realtime.h"
 #include "term.h"
 
@@ -33,13 +33,6 @@ static double                stop_began;
 /* The wire and two lines, one of them valid: -1 - nobody to stop; else 2 * fd + which line. */
 static atomic_int plant = -1;
 static char       words[2][WORDS];
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void say_last_words(void)
 {
@@ -60,7 +53,7 @@ static void on_stop(int number)
     int why = errno;
     if (!stop_signal) {
         stop_signal = number;
-        stop_began = now();
+        stop_began = mcp_clock();
         look_again(STUCK_S);
     }
     errno = why;
@@ -72,7 +65,7 @@ static void on_time(int number)
     (void)number;
     int why = errno;
     if (!stop_signal) return;
-    if (atomic_load(&plant) < 0 || now() - stop_began > HOPELESS_S) {
+    if (atomic_load(&plant) < 0 || mcp_clock() - stop_began > HOPELESS_S) {
         say_last_words();
         if (write(STDERR_FILENO, text, sizeof text - 1) < 0) _exit(CODE_STOPPED);
         _exit(CODE_STOPPED);

@@ -8,6 +8,7 @@
 
 #include "math/arena.h"
 #include "math/number.h"
+#include "task/task_builder.h"
 
 static const mcp_where nowhere = {NULL, 0, 0};
 
@@ -39,12 +40,7 @@ const char *mcp_compose_name(char *buffer, const char *fmt, ...)
 void mcp_compose_begin(mcp_composer *c, const mcp_system *s, mcp_error *err)
 {
     *c = (mcp_composer){NULL, MCP_OK, err};
-    keep(c, mcp_builder_create(&c->builder, err));
-    mcp_compose_constant(c, "Ts", s->ts);
-    for (int i = 0; i < s->task->constants.n; i++) {
-        const mcp_named_expr *k = &s->task->constants.item[i];
-        mcp_compose_define_at(c, k->name, &k->expr);
-    }
+    keep(c, mcp_task_builder(&c->builder, s->task, err));
 }
 
 mcp_status mcp_compose_end(mcp_composer *c, mcp_program **out)
@@ -118,12 +114,12 @@ void mcp_compose_input(mcp_composer *c, const char *fmt, ...)
 
 void mcp_compose_states(mcp_composer *c, const mcp_task *t)
 {
-    for (int i = 0; i < t->nx; i++) mcp_compose_input(c, "%s", t->state[i]);
+    if (c->status == MCP_OK) keep(c, mcp_task_builder_states(c->builder, t, c->err));
 }
 
 void mcp_compose_inputs(mcp_composer *c, const mcp_task *t)
 {
-    for (int i = 0; i < t->nu; i++) mcp_compose_input(c, "%s", t->input[i].name);
+    if (c->status == MCP_OK) keep(c, mcp_task_builder_inputs(c->builder, t, c->err));
 }
 
 double mcp_channel_noise(const mcp_task_channel *m)

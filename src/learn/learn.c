@@ -16,25 +16,18 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "learn/diagnosis.h"
 #include "learn/evaluate.h"
 #include "learn/learner.h"
 #include "learn/recommend.h"
 #include "math/arena.h"
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+#include "math/clock.h"
 
 /* Tells the caller where we are; non-zero: it wants to stop. */
 static int tell(mcp_learner *l, mcp_phase phase, int trial, const mcp_progress *p, int step, int steps)
 {
-    if (phase != l->phase || step == 0) l->phase_began = now();
+    if (phase != l->phase || step == 0) l->phase_began = mcp_clock();
     l->phase = phase;
     if (!l->settings.progress) return l->stopped;
     mcp_learn_progress q = {
@@ -48,7 +41,7 @@ static int tell(mcp_learner *l, mcp_phase phase, int trial, const mcp_progress *
         .step_size = NAN,
         .dropout = NAN,
         .gradient_norm = NAN,
-        .seconds = now() - l->phase_began,
+        .seconds = mcp_clock() - l->phase_began,
     };
     if (p) {
         q.cost = p->cost;
@@ -72,11 +65,11 @@ static mcp_status stopped(mcp_error *err)
 
 static mcp_status estimate(mcp_learner *l, mcp_run_item *it, mcp_error *err)
 {
-    double     began = now();
+    double     began = mcp_clock();
     mcp_status st;
     tell(l, MCP_PHASE_ESTIMATE, it->info.number, NULL, 0, 0);
     if ((st = mcp_estimate_states(&it->states, l->run->system, it->trial, err)) != MCP_OK) return st;
-    it->info.estimate_s = now() - began;
+    it->info.estimate_s = mcp_clock() - began;
     return mcp_store_states(l->run, it, err);
 }
 
@@ -105,10 +98,10 @@ static mcp_status fit_all(mcp_learner *l, int number, mcp_error *err)
 
 static mcp_status model(mcp_learner *l, mcp_run_item *it, mcp_error *err)
 {
-    double     began = now();
+    double     began = mcp_clock();
     mcp_status st = fit_all(l, it->info.number, err);
     if (st != MCP_OK) return st;
-    it->info.model_s = now() - began;
+    it->info.model_s = mcp_clock() - began;
     it->info.data = l->fit->pairs->n;
     if ((st = mcp_fit_hyper(&it->hyper, l->fit, err)) != MCP_OK) return st;
     return mcp_store_model(l->run, it, l->fit, err);
@@ -189,7 +182,7 @@ static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
         return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a policy of %d parameters", r->params);
     if (start) memcpy(it->theta, start->theta, (size_t)r->params * sizeof *it->theta);
     tell(l, MCP_PHASE_OPTIMISE, it->info.number, NULL, 0, 0);
-    double began = now();
+    double began = mcp_clock();
     st = l->stopped ? stopped(err) : r->algorithm->improve(&in, it->theta, &info, err);
     if (st == MCP_OK && (l->stopped || info.outcome == MCP_INTERRUPTED)) st = stopped(err);
     if (st == MCP_OK) {
@@ -199,7 +192,7 @@ static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
         it->info.cost_first = info.cost_first;
         it->info.cost_last = info.cost_last;
         it->info.check_cosine = info.check_cosine;
-        it->info.optimise_s = now() - began;
+        it->info.optimise_s = mcp_clock() - began;
         st = mcp_store_policy(r, it, &info, err);
     }
     mcp_free(info.history);
@@ -209,7 +202,7 @@ static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
 
 static mcp_status forecast(mcp_learner *l, mcp_run_item *it, mcp_error *err)
 {
-    double                began = now();
+    double                began = mcp_clock();
     mcp_run              *r = l->run;
     mcp_particles        *p = NULL;
     mcp_particle_settings q = {.count = r->task->optimise.particles,
@@ -225,7 +218,7 @@ static mcp_status forecast(mcp_learner *l, mcp_run_item *it, mcp_error *err)
         it->info.forecast_std = it->forecast->cost_std;
         it->info.forecast_success = it->forecast->success;
         it->info.forecast_limit = it->forecast->limit;
-        it->info.forecast_s = now() - began;
+        it->info.forecast_s = mcp_clock() - began;
         st = mcp_store_forecast(r, it, err);
     }
     mcp_particles_free(p);
@@ -244,7 +237,7 @@ static int tick(void *context, const mcp_trial *so_far)
 static mcp_status execute(mcp_learner *l, mcp_run_item *it, mcp_error *err)
 {
     mcp_run   *r = l->run;
-    double     began = now();
+    double     began = mcp_clock();
     mcp_status st;
     if (it->info.forecast_limit > l->settings.risk)
         return mcp_fail(err, MCP_ERR_PLANT,
@@ -269,7 +262,7 @@ static mcp_status execute(mcp_learner *l, mcp_run_item *it, mcp_error *err)
         if (it->trial->samples > 0) (void)mcp_store_trial(r, it, "interrupted", NULL);
         return st;
     }
-    it->info.plant_s = now() - began;
+    it->info.plant_s = mcp_clock() - began;
     it->info.samples = it->trial->samples;
     return mcp_store_trial(r, it, "trial", err);
 }

@@ -21,6 +21,11 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+void mcp_sort(double *v, int n)
+{
+    if (n > 0) qsort(v, (size_t)n, sizeof *v, ascending);
+}
+
 double mcp_quantile_sorted(const double *v, int n, double q)
 {
     if (n <= 0) return NAN;
@@ -31,6 +36,6 @@ double mcp_quantile_sorted(const double *v, int n, double q)
 
 double mcp_quantile(double *v, int n, double q)
 {
-    if (n > 0) qsort(v, (size_t)n, sizeof *v, ascending);
+    mcp_sort(v, n);
     return mcp_quantile_sorted(v, n, q);
 }

@@ -4,9 +4,9 @@
 #include <math.h>
 #include <nlopt.h>
 #include <string.h>
-#include <time.h>
 
 #include "math/arena.h"
+#include "math/clock.h"
 #include "math/pool.h"
 #include "math/rng.h"
 #include "math/sized.h"
@@ -125,13 +125,6 @@ static mcp_status prepare(search *q, const mcp_gp *gp, const mcp_gp_settings *s,
     return MCP_OK;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* First start, then random ones; the best over all of them becomes the winner. */
 static mcp_status run_starts(search *q, const mcp_gp_settings *s, mcp_gp_info *info, mcp_error *err)
 {
@@ -177,7 +170,7 @@ mcp_status mcp_gp_train(mcp_gp *gp, const mcp_gp_settings *given, mcp_error *err
     mcp_gp_info     mine  = {0};
     search          q     = {.count = gp->kernel->params + 1};
     void           *block = NULL;
-    double          t0    = now();
+    double          t0    = mcp_clock();
     mcp_status      st;
     mcp_gp_settings_default(s);
     if (given && (st = mcp_sized_read(s, sizeof *s, given, "mcp_gp_settings", err)) != MCP_OK) return st;
@@ -190,7 +183,7 @@ mcp_status mcp_gp_train(mcp_gp *gp, const mcp_gp_settings *given, mcp_error *err
     bound_signal(gp, q.winner);
     if ((st = mcp_gp_set(gp, q.winner, err)) != MCP_OK) goto done;
     mine.noise_std = exp(q.winner[q.count - 1]);
-    mine.seconds   = now() - t0;
+    mine.seconds   = mcp_clock() - t0;
     gp->info       = mine;
 done:
     if (q.opt) nlopt_destroy(q.opt);

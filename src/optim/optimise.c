@@ -16,10 +16,10 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "control/score.h"
 #include "math/arena.h"
+#include "math/clock.h"
 #include "model/posteriors.h"
 #include "optim/adam.h"
 #include "optim/policy_init.h"
@@ -52,15 +52,8 @@ typedef struct {
     mcp_scorer *scorer;
     double                       score_first;
     int                          stopped;   /* by the callback */
-    struct timespec              begun;
+    double                       began;
 } search;
-
-static double seconds_since(const struct timespec *t)
-{
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)(now.tv_sec - t->tv_sec) + 1e-9 * (double)(now.tv_nsec - t->tv_nsec);
-}
 
 /* Dropout as the noise streams can draw it, so that activations are scaled by what is really kept. */
 static double drawable(double dropout)
@@ -212,7 +205,7 @@ static mcp_status step(search *s, int event, double *J)
                       .dropout = drawable(s->pace.dropout),
                       .gradient_norm = norm,
                       .event = event,
-                      .seconds = seconds_since(&s->begun)};
+                      .seconds = mcp_clock() - s->began};
     s->stopped = s->q->progress(s->q->progress_context, &p) != 0;
     return MCP_OK;
 }
@@ -458,7 +451,7 @@ mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *
                 .best_score = INFINITY,
                 .best_cost = INFINITY};
     *s.info = (mcp_optimise_info){.check_cosine = NAN};
-    clock_gettime(CLOCK_MONOTONIC, &s.begun);
+    s.began = mcp_clock();
     mcp_status st = check_settings(set, err);
     if (st != MCP_OK) return st;
     s.params    = mcp_program_params(q->system->controller);
@@ -476,7 +469,7 @@ mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *
     st = search_memory(&s, &memory);
     if (st == MCP_OK && s.states) st = mcp_scorer_create(&s.scorer, q->system, err);
     if (st == MCP_OK) st = run(&s, warm, err);
-    s.info->seconds = seconds_since(&s.begun);
+    s.info->seconds = mcp_clock() - s.began;
     if (st != MCP_OK || !info) {
         mcp_free(s.info->history);
         mcp_free(s.info->rate_history);

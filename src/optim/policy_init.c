@@ -10,11 +10,11 @@
 #include "optim/policy_init.h"
 
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "math/arena.h"
 #include "math/rng.h"
+#include "math/stats.h"
 
 enum { PROBES = 256, FEW = PROBES / 4, FEATURES_MAX = 256 };
 
@@ -35,12 +35,6 @@ typedef struct {
     double            *theta;
 } drawing;
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Box of state i: 2 % to 98 % of what was visited, and three deviations of the start. */
 static mcp_status box(drawing *d, const double *visited, int visits, int i, mcp_error *err)
 {
@@ -60,7 +54,7 @@ static mcp_status box(drawing *d, const double *visited, int visits, int i, mcp_
         for (int k = 0; k < visits; k++)
             if (isfinite(visited[(size_t)k * (size_t)nx + (size_t)i]))
                 sorted[n++] = visited[(size_t)k * (size_t)nx + (size_t)i];
-        qsort(sorted, (size_t)n, sizeof *sorted, ascending);
+        mcp_sort(sorted, n);
         if (n > 0) {
             low  = fmin(low, sorted[(int)(0.02 * (n - 1))]);
             high = fmax(high, sorted[(int)ceil(0.98 * (n - 1))]);

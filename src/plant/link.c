@@ -12,21 +12,8 @@
 #include <unistd.h>
 
 #include "math/arena.h"
+#include "math/clock.h"
 #include "math/text.h"
-
-double mcp_clock(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-void mcp_clock_sleep_until(double time)
-{
-    struct timespec t = {.tv_sec = (time_t)time, .tv_nsec = (long)((time - (double)(time_t)time) * 1e9)};
-    while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR) {
-    }
-}
 
 int mcp_watch_stops(const mcp_watch *watch)
 {

@@ -29,10 +29,6 @@ typedef struct {
     unsigned      peer_size;
 } mcp_link;
 
-/* Seconds of the monotonic clock. */
-double mcp_clock(void);
-/* Sleeps until that time by an absolute timer. */
-void mcp_clock_sleep_until(double time);
 /* 1: the watcher asks to stop. NULL never does. */
 int mcp_watch_stops(const mcp_watch *watch);
 

@@ -15,6 +15,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include "math/clock.h"
 #include "plant/link.h"
 
 static void begin(mcp_link *l, mcp_link_kind kind, int socket, const char *word, const char *name)

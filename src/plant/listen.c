@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "math/clock.h"
 #include "plant/serve.h"
 
 static mcp_status listen_on(int *fd, int datagram, const char *host, int *port, mcp_error *err)

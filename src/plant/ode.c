@@ -9,6 +9,7 @@
 #include "plant/dopri5.h"
 #include "plant/plant_parts.h"
 #include "plant/sensor.h"
+#include "task/task_builder.h"
 
 typedef struct {
     const mcp_system *system;
@@ -30,7 +31,9 @@ static const mcp_named_expr *find(const mcp_expr_list *list, const char *name)
 
 static mcp_status builder(mcp_builder **out, const mcp_task *task, mcp_error *err)
 {
-    mcp_status st = mcp_plant_builder(out, task, err);
+    mcp_status st = mcp_task_builder(out, task, err);
+    if (st == MCP_OK) st = mcp_task_builder_states(*out, task, err);
+    if (st == MCP_OK) st = mcp_task_builder_inputs(*out, task, err);
     for (int i = 0; st == MCP_OK && i < task->plant.hidden.n; i++)
         st = mcp_builder_input(*out, task->plant.hidden.item[i].name, err);
     for (int i = 0; st == MCP_OK && i < task->plant.let.n; i++) {

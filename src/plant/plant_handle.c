@@ -30,23 +30,6 @@ void mcp_runner_step(mcp_runner *r, const double *theta, int first)
     mcp_program_step(r->program, theta, first, r->in, r->mem, r->out, r->work);
 }
 
-mcp_status mcp_plant_builder(mcp_builder **out, const mcp_task *task, mcp_error *err)
-{
-    mcp_status st = mcp_builder_create(out, err);
-    if (st == MCP_OK) st = mcp_builder_constant(*out, "Ts", 1.0 / task->rate, err);
-    for (int i = 0; st == MCP_OK && i < task->constants.n; i++) {
-        const mcp_named_expr *c = &task->constants.item[i];
-        st = mcp_builder_define(*out, c->name, c->expr.text, c->expr.at, err);
-    }
-    for (int i = 0; st == MCP_OK && i < task->nx; i++) st = mcp_builder_input(*out, task->state[i], err);
-    for (int i = 0; st == MCP_OK && i < task->nu; i++) st = mcp_builder_input(*out, task->input[i].name, err);
-    if (st != MCP_OK) {
-        mcp_builder_free(*out);
-        *out = NULL;
-    }
-    return st;
-}
-
 static mcp_status prepare(mcp_plant *p, mcp_error *err)
 {
     const mcp_system *s = p->system;

@@ -13,9 +13,6 @@ mcp_status mcp_wire_plant(const mcp_system *s, mcp_plant_ops *ops, void **contex
 /* Here they come filled with the caller's own. */
 mcp_status mcp_callback_plant(const mcp_system *s, mcp_plant_ops *ops, void **context, mcp_error *err);
 
-/* A builder that knows the task's constants and, as inputs in this order, its states and inputs. */
-mcp_status mcp_plant_builder(mcp_builder **out, const mcp_task *task, mcp_error *err);
-
 /* Numbers a program needs to run one sample after another. */
 typedef struct {
     const mcp_program *program;

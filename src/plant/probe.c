@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "math/arena.h"
+#include "math/clock.h"
 #include "plant/plant_parts.h"
 #include "plant/link.h"
 

@@ -11,12 +11,12 @@
  * matters. The delay is the one of least residual; own motion enters only where the Bayesian information
  * criterion wants it. */
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "math/angle.h"
 #include "math/arena.h"
 #include "math/linalg.h"
+#include "math/stats.h"
 #include "plant/probe.h"
 
 enum { ORDERS = 7 };
@@ -87,12 +87,6 @@ int mcp_unwrap(int n, double *y)
 
 /* resolution */
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Are all gaps multiples of step, to a tenth? Then *step becomes their common measure: first by the gaps of
  * one step, then, as it gets more exact, by wider ones. */
 static int measures(int gaps, const double *gap, double *step)
@@ -120,7 +114,7 @@ mcp_status mcp_resolution(double *step, int n, const double *y, mcp_error *err)
     *step = NAN;
     if (!v) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a sensor's values");
     memcpy(v, y, (size_t)n * sizeof *v);
-    qsort(v, (size_t)n, sizeof *v, ascending);
+    mcp_sort(v, n);
     double same = n ? 1e-9 * (v[n - 1] - v[0]) + 1e-14 * fmax(fabs(v[0]), fabs(v[n - 1])) : 0.0,
            least = INFINITY;
     int    gaps = 0;

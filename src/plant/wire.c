@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "math/arena.h"
+#include "math/clock.h"
 #include "math/number.h"
 #include "plant/hello.h"
 #include "plant/plant_parts.h"

@@ -38,8 +38,5 @@ mcp_status mcp_parse(mcp_builder *b, const char *what, const char *text, mcp_whe
                      mcp_error *err);
 /* 1 if the word is a function, an operator word or pi. */
 int mcp_word_reserved(const char *name);
-/* Number of single-letter edits (change, insert, remove, swap neighbours) between two words; at most `most`
- * + 1. */
-int mcp_word_distance(const char *a, size_t na, const char *b, size_t nb, int most);
 
 #endif

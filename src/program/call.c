@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "program/edit_distance.h"
 #include "program/parser.h"
 
 /* functions with a fixed number of arguments */

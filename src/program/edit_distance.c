@@ -1,8 +1,7 @@
 /* edit_distance.c - how far two words are from each other, to suggest the one that was meant. */
-#include <stdlib.h>
-#include <string.h>
+#include "program/edit_distance.h"
 
-#include "program/builder.h"
+#include <stdlib.h>
 
 enum { LONGEST = 64 };
 

@@ -6,6 +6,7 @@
 
 #include "math/arena.h"
 #include "report/html.h"
+#include "task/task_builder.h"
 
 enum { NUMBERS = 5 };
 
@@ -87,12 +88,8 @@ static mcp_status compile(mcp_scene *s, mcp_error *err)
 {
     const mcp_task *t = s->run->task;
     mcp_builder    *b = NULL;
-    mcp_status      st = mcp_builder_create(&b, err);
-    if (st == MCP_OK) st = mcp_builder_constant(b, "Ts", s->run->system->ts, err);
-    for (int i = 0; i < t->nx && st == MCP_OK; i++) st = mcp_builder_input(b, t->state[i], err);
-    for (int i = 0; i < t->constants.n && st == MCP_OK; i++)
-        st = mcp_builder_define(b, t->constants.item[i].name, t->constants.item[i].expr.text,
-                                t->constants.item[i].expr.at, err);
+    mcp_status      st = mcp_task_builder(&b, t, err);
+    if (st == MCP_OK) st = mcp_task_builder_states(b, t, err);
     for (int i = 0; i < t->draws && st == MCP_OK; i++) st = add_shape(b, &t->draw[i], i, err);
     if (st == MCP_OK) st = mcp_builder_finish(b, &s->program, err);
     mcp_builder_free(b);

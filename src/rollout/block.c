@@ -15,10 +15,10 @@ static void rows(double **p, mcp_arena *a, int count, int ld)
 
 static void layout_slab(mcp_slab *k, const mcp_shape *s, int ld, mcp_arena *a)
 {
-    rows(&k->xe, a, s->nx + s->ny, ld);
+    rows(&k->state_noise, a, s->nx + s->ny, ld);
     rows(&k->y, a, s->ny, ld);
-    rows(&k->uz, a, s->nu + s->nx, ld);
-    rows(&k->xad, a, s->nx + s->nu + s->ngp, ld);
+    rows(&k->command_observed, a, s->nu + s->nx, ld);
+    rows(&k->state_input_change, a, s->nx + s->nu + s->ngp, ld);
     rows(&k->f, a, s->nf + s->ngp, ld);
     rows(&k->jacobian, a, s->nf * s->ngp, ld);
     for (int i = 0; i < STAGES; i++) {
@@ -47,11 +47,11 @@ void mcp_block_layout(mcp_block *b, const mcp_shape *s, int ld, mcp_slab *slab, 
     rows(&b->cost_out, a, 2, ld);
     rows(&b->bad, a, 1, ld);
     rows(&b->x_bar, a, s->nx, ld);
-    rows(&b->xe_bar, a, s->nx + s->ny, ld);
+    rows(&b->state_noise_bar, a, s->nx + s->ny, ld);
     rows(&b->y_bar, a, s->ny, ld);
-    rows(&b->uz_bar, a, s->nu + s->nx, ld);
+    rows(&b->command_observed_bar, a, s->nu + s->nx, ld);
     rows(&b->a_bar, a, s->nu, ld);
-    rows(&b->xad_bar, a, s->nx + s->nu + s->ngp, ld);
+    rows(&b->state_input_change_bar, a, s->nx + s->nu + s->ngp, ld);
     rows(&b->f_bar, a, s->nf + s->ngp, ld);
     rows(&b->cost_bar, a, 2, ld);
     rows(&b->clip, a, 1, ld);
@@ -126,7 +126,7 @@ static void sample_change(mcp_block *b, int g, int t, int n, int want_gradient)
     const int            ld = b->ld;
     const double        *eps = row(b->eps, t * s->ngp + g, ld);
     const double        *expected = row(k->f, s->nf + g, ld);
-    double              *change = row(k->xad, s->nx + s->nu + g, ld);
+    double              *change = row(k->state_input_change, s->nx + s->nu + g, ld);
     mcp_posterior_sample(p, &(mcp_sample_call){.n = n,
                                                .ld = ld,
                                                .F = k->f,
@@ -151,14 +151,14 @@ static void controller_at(mcp_block *b, const mcp_pass *q, int t)
 {
     const mcp_shape *s = b->s;
     mcp_slab        *k = &b->slab[t];
-    copy(row(k->xe, s->nx, b->ld), row(b->e, t * s->ny, b->ld), s->ny, b->ld);
-    if (s->program[SENSOR]) run(b, q, SENSOR, t, k->xe, k->y);
-    run(b, q, CONTROLLER, t, s->program[SENSOR] ? k->y : k->xe, k->uz);
+    copy(row(k->state_noise, s->nx, b->ld), row(b->e, t * s->ny, b->ld), s->ny, b->ld);
+    if (s->program[SENSOR]) run(b, q, SENSOR, t, k->state_noise, k->y);
+    run(b, q, CONTROLLER, t, s->program[SENSOR] ? k->y : k->state_noise, k->command_observed);
 }
 
 static void cost_at(mcp_block *b, const mcp_pass *q, int t)
 {
-    run(b, q, COST, t, b->slab[t].xad, b->cost_out);
+    run(b, q, COST, t, b->slab[t].state_input_change, b->cost_out);
     memcpy(q->cost + (size_t)t * q->cost_stride, b->cost_out, (size_t)q->n * sizeof *q->cost);
     note_bad(b->bad, b->cost_out, 1, q->n, b->ld);
 }
@@ -168,22 +168,23 @@ void mcp_block_forward(mcp_block *b, const mcp_pass *q)
     const mcp_shape *s = b->s;
     const int        ld = b->ld;
     zero(b->bad, 1, ld);
-    copy(b->slab[0].xe, b->x0, s->nx, ld);
+    copy(b->slab[0].state_noise, b->x0, s->nx, ld);
     for (int t = 0; t < s->T; t++) {
         mcp_slab *k = &b->slab[t];
         controller_at(b, q, t);
-        copy(k->xad, k->xe, s->nx, ld);
-        run(b, q, ACTUATOR, t, k->uz, row(k->xad, s->nx, ld));
-        run(b, q, FEATURES, t, k->xad, k->f);
+        copy(k->state_input_change, k->state_noise, s->nx, ld);
+        run(b, q, ACTUATOR, t, k->command_observed, row(k->state_input_change, s->nx, ld));
+        run(b, q, FEATURES, t, k->state_input_change, k->f);
         for (int g = 0; g < s->ngp; g++) sample_change(b, g, t, q->n, q->gradient);
         cost_at(b, q, t);
-        run(b, q, INTEGRATE, t, k->xad, b->slab[t + 1].xe);
-        note_bad(b->bad, b->slab[t + 1].xe, s->nx, q->n, ld);
+        run(b, q, INTEGRATE, t, k->state_input_change, b->slab[t + 1].state_noise);
+        note_bad(b->bad, b->slab[t + 1].state_noise, s->nx, q->n, ld);
     }
     /* The state at T costs too; no input is applied any more, the last one stands for it. */
     mcp_slab *last = &b->slab[s->T];
-    copy(last->xad, last->xe, s->nx, ld);
-    copy(row(last->xad, s->nx, ld), row(b->slab[s->T - 1].xad, s->nx, ld), s->nu, ld);
+    copy(last->state_input_change, last->state_noise, s->nx, ld);
+    copy(row(last->state_input_change, s->nx, ld), row(b->slab[s->T - 1].state_input_change, s->nx, ld),
+         s->nu, ld);
     cost_at(b, q, s->T);
     if (q->last) controller_at(b, q, s->T);
 }
@@ -238,7 +239,7 @@ static void back_changes(mcp_block *b, int t, int n)
 {
     const mcp_shape *s = b->s;
     const int        ld = b->ld;
-    double          *change_bar = row(b->xad_bar, s->nx + s->nu, ld);
+    double          *change_bar = row(b->state_input_change_bar, s->nx + s->nu, ld);
     zero(b->f_bar, s->nf, ld);
     copy(row(b->f_bar, s->nf, ld), change_bar, s->ngp, ld);
     for (int g = 0; g < s->ngp; g++)
@@ -258,27 +259,28 @@ static void back_step(mcp_block *b, const mcp_pass *q, int t)
     if (s->set.adjoint_clip > 0.0) clip_adjoint(b, q->n);
 
     /* x, a and D: through integrate, the GPs, the features and the cost at t; a_bar: of the cost at T */
-    zero(b->xad_bar, s->nx + s->nu + s->ngp, ld);
-    add(row(b->xad_bar, s->nx, ld), b->a_bar, s->nu, ld);
+    zero(b->state_input_change_bar, s->nx + s->nu + s->ngp, ld);
+    add(row(b->state_input_change_bar, s->nx, ld), b->a_bar, s->nu, ld);
     zero(b->a_bar, s->nu, ld);
-    back(b, q, INTEGRATE, t, k->xad, b->x_bar, b->xad_bar);
+    back(b, q, INTEGRATE, t, k->state_input_change, b->x_bar, b->state_input_change_bar);
     back_changes(b, t, q->n);
-    back(b, q, FEATURES, t, k->xad, b->f_bar, b->xad_bar);
-    back(b, q, COST, t, k->xad, b->cost_bar, b->xad_bar);
+    back(b, q, FEATURES, t, k->state_input_change, b->f_bar, b->state_input_change_bar);
+    back(b, q, COST, t, k->state_input_change, b->cost_bar, b->state_input_change_bar);
 
     /* back to the measurements, and from them to the state once more */
-    zero(b->uz_bar, s->nu + s->nx, ld);
-    back(b, q, ACTUATOR, t, k->uz, row(b->xad_bar, s->nx, ld), b->uz_bar);
+    zero(b->command_observed_bar, s->nu + s->nx, ld);
+    back(b, q, ACTUATOR, t, k->command_observed, row(b->state_input_change_bar, s->nx, ld),
+         b->command_observed_bar);
     if (s->program[SENSOR]) {
         zero(b->y_bar, s->ny, ld);
-        zero(b->xe_bar, s->nx + s->ny, ld);
-        back(b, q, CONTROLLER, t, k->y, b->uz_bar, b->y_bar);
-        back(b, q, SENSOR, t, k->xe, b->y_bar, b->xe_bar);
-        add(b->xad_bar, b->xe_bar, s->nx, ld);
+        zero(b->state_noise_bar, s->nx + s->ny, ld);
+        back(b, q, CONTROLLER, t, k->y, b->command_observed_bar, b->y_bar);
+        back(b, q, SENSOR, t, k->state_noise, b->y_bar, b->state_noise_bar);
+        add(b->state_input_change_bar, b->state_noise_bar, s->nx, ld);
     } else {
-        back(b, q, CONTROLLER, t, k->xe, b->uz_bar, b->xad_bar);
+        back(b, q, CONTROLLER, t, k->state_noise, b->command_observed_bar, b->state_input_change_bar);
     }
-    copy(b->x_bar, b->xad_bar, s->nx, ld);
+    copy(b->x_bar, b->state_input_change_bar, s->nx, ld);
 }
 
 void mcp_block_backward(mcp_block *b, const mcp_pass *q)
@@ -290,9 +292,9 @@ void mcp_block_backward(mcp_block *b, const mcp_pass *q)
     zero(b->cost_bar, 2, ld);
     for (int j = 0; j < q->live; j++) b->cost_bar[j] = 1.0;
 
-    zero(b->xad_bar, s->nx + s->nu + s->ngp, ld);
-    back(b, q, COST, s->T, b->slab[s->T].xad, b->cost_bar, b->xad_bar);
-    copy(b->x_bar, b->xad_bar, s->nx, ld);
-    copy(b->a_bar, row(b->xad_bar, s->nx, ld), s->nu, ld);
+    zero(b->state_input_change_bar, s->nx + s->nu + s->ngp, ld);
+    back(b, q, COST, s->T, b->slab[s->T].state_input_change, b->cost_bar, b->state_input_change_bar);
+    copy(b->x_bar, b->state_input_change_bar, s->nx, ld);
+    copy(b->a_bar, row(b->state_input_change_bar, s->nx, ld), s->nu, ld);
     for (int t = s->T - 1; t >= 0; t--) back_step(b, q, t);
 }

@@ -23,12 +23,12 @@ typedef struct {
 
 /* Of one time step. */
 typedef struct {
-    double *xe;               /* nx + ny        state, sensor noise             */
-    double *y;                /* ny             measurements                    */
-    double *uz;               /* nu + nx        commands, observed state        */
-    double *xad;              /* nx + nu + ngp  state, applied input, change    */
-    double *f;                /* nf + ngp       features, expected change       */
-    double *jacobian;         /* ngp x nf       d change / d feature            */
+    double *state_noise;        /* nx + ny        state, sensor noise             */
+    double *y;                  /* ny             measurements                    */
+    double *command_observed;   /* nu + nx        commands, observed state        */
+    double *state_input_change; /* nx + nu + ngp  state, applied input, change    */
+    double *f;                  /* nf + ngp       features, expected change       */
+    double *jacobian;           /* ngp x nf       d change / d feature            */
     double *memory[STAGES];
     double *tape[STAGES];
 } mcp_slab;
@@ -40,7 +40,8 @@ typedef struct {
     double          *x0, *e, *eps;
     uint8_t         *keep;
     double          *mean, *std, *gp_tape, *cost_out, *bad;
-    double          *x_bar, *xe_bar, *y_bar, *uz_bar, *a_bar, *xad_bar, *f_bar, *cost_bar, *clip;
+    double          *x_bar, *state_noise_bar, *y_bar, *command_observed_bar, *a_bar, *state_input_change_bar;
+    double          *f_bar, *cost_bar, *clip;
     double          *memory_bar[STAGES], *next_bar[STAGES], *scratch;
     char apart[128]; /* workers swap pointers here at every stage: no line in common */
 } mcp_block;

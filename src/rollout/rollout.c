@@ -175,14 +175,15 @@ static void record_all(const mcp_rollout *r, const mcp_block *b, int first, int 
     const mcp_shape *s = &r->shape;
     for (int t = 0; t <= s->T; t++) {
         const mcp_slab *k = &b->slab[t];
-        if (to->states) record(to->states, k->xe, s->nx, t, first, live, b->ld, s->set.particles);
+        if (to->states) record(to->states, k->state_noise, s->nx, t, first, live, b->ld, s->set.particles);
         if (to->observed)
-            record(to->observed, k->uz + (size_t)s->nu * (size_t)b->ld, s->nx, t, first, live, b->ld,
-                   s->set.particles);
-        if (to->inputs && t < s->T) record(to->inputs, k->uz, s->nu, t, first, live, b->ld, s->set.particles);
+            record(to->observed, k->command_observed + (size_t)s->nu * (size_t)b->ld, s->nx, t, first, live,
+                   b->ld, s->set.particles);
+        if (to->inputs && t < s->T)
+            record(to->inputs, k->command_observed, s->nu, t, first, live, b->ld, s->set.particles);
         if (to->applied)
-            record(to->applied, k->xad + (size_t)s->nx * (size_t)b->ld, s->nu, t, first, live, b->ld,
-                   s->set.particles);
+            record(to->applied, k->state_input_change + (size_t)s->nx * (size_t)b->ld, s->nu, t, first, live,
+                   b->ld, s->set.particles);
         for (int i = 0; to->inputs && t == s->T && i < live * s->nu; i++)
             to->inputs[((size_t)t * (size_t)s->set.particles + (size_t)first) * (size_t)s->nu + (size_t)i] =
                 NAN;

@@ -6,18 +6,7 @@
 
 #include "math/arena.h"
 #include "task/keys.h"
-
-static mcp_status builder(mcp_reader *r, mcp_builder **out)
-{
-    const mcp_task *t  = r->task;
-    mcp_status      st = mcp_builder_create(out, r->err);
-    if (st == MCP_OK && t->rate > 0.0) st = mcp_builder_constant(*out, "Ts", 1.0 / t->rate, r->err);
-    for (int i = 0; i < t->constants.n && st == MCP_OK; i++) {
-        const mcp_named_expr *c = &t->constants.item[i];
-        st                      = mcp_builder_define(*out, c->name, c->expr.text, c->expr.at, r->err);
-    }
-    return st;
-}
+#include "task/task_builder.h"
 
 /* Runs a program without inputs once; values[outputs]. */
 static mcp_status run(mcp_reader *r, mcp_builder *b, mcp_where at, double *values)
@@ -43,7 +32,7 @@ static mcp_status run(mcp_reader *r, mcp_builder *b, mcp_where at, double *value
 mcp_status mcp_evaluate(mcp_reader *r, const char *text, mcp_where at, double *value)
 {
     mcp_builder *b  = NULL;
-    mcp_status   st = builder(r, &b);
+    mcp_status   st = mcp_task_builder(&b, r->task, r->err);
     if (st == MCP_OK) st = mcp_builder_output(b, "value", text, at, r->err);
     if (st == MCP_OK) st = run(r, b, at, value);
     mcp_builder_free(b);
@@ -57,7 +46,7 @@ mcp_status mcp_evaluate_constants(mcp_reader *r)
     mcp_builder    *b = NULL;
     char            name[48];
     if (!t->constants.n) return MCP_OK;
-    mcp_status st = builder(r, &b);
+    mcp_status st = mcp_task_builder(&b, r->task, r->err);
     for (int i = 0; i < t->constants.n && st == MCP_OK; i++) {
         snprintf(name, sizeof name, "constant_%d", i);
         st = mcp_builder_output(b, name, t->constants.item[i].name, t->constants.item[i].expr.at, r->err);

@@ -9,6 +9,7 @@
 #include "program/builder.h"
 #include "model/kernel.h"
 #include "task/keys.h"
+#include "task/task_builder.h"
 
 /* A set of names and the expressions read with it; the first failure stays. */
 typedef struct {
@@ -59,11 +60,9 @@ static scope open_scope(mcp_reader *r, int what)
 {
     const mcp_task *t = r->task;
     scope           s = {.r = r};
-    s.status          = mcp_builder_create(&s.b, r->err);
-    if (s.status == MCP_OK) keep(&s, mcp_builder_constant(s.b, "Ts", 1.0 / t->rate, r->err));
-    define_all(&s, &t->constants);
-    for (int i = 0; what & STATES && i < t->nx; i++) input(&s, "", t->state[i]);
-    for (int i = 0; what & INPUTS && i < t->nu; i++) input(&s, "", t->input[i].name);
+    s.status          = mcp_task_builder(&s.b, t, r->err);
+    if (what & STATES && s.status == MCP_OK) s.status = mcp_task_builder_states(s.b, t, r->err);
+    if (what & INPUTS && s.status == MCP_OK) s.status = mcp_task_builder_inputs(s.b, t, r->err);
     return s;
 }
 

@@ -9,6 +9,7 @@
 #include "math/arena.h"
 #include "math/number.h"
 #include "program/builder.h"
+#include "program/edit_distance.h"
 #include "task/keys.h"
 
 mcp_status mcp_read_memory(mcp_reader *r)

@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 
 #include "control/system.h"
+#include "math/clock.h"
 #include "mcpilco/task.h"
 #include "plant/link.h"
 #include "plant/plant_handle.h"

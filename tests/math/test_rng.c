@@ -2,6 +2,7 @@
  * distributed like, and the promise that a number depends only on what it is for. */
 #include "math/rng.h"
 
+#include "math/stats.h"
 #include "test.h"
 
 #if __has_include(<Random123/philox.h>)
@@ -86,19 +87,13 @@ CASE(normals_have_the_moments_of_a_normal_at_each_level)
     }
 }
 
-static int ascending(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* Kolmogorov-Smirnov, at a level a right generator passes 999 times in 1000; the seed is fixed, so it is no
  * lottery. */
 CASE(normals_follow_the_normal_distribution)
 {
     double worst = 0;
     mcp_rng_normals(&stream, 1, 0, 0, MANY, many);
-    qsort(many, MANY, sizeof *many, ascending);
+    mcp_sort(many, MANY);
     for (int i = 0; i < MANY; i++)
         worst = fmax(worst, fabs(0.5 * erfc(-many[i] / sqrt(2.0)) - (i + 0.5) / MANY));
     CHECK(worst < 1.95 / sqrt(MANY));

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "math/arena.h"
+#include "math/clock.h"
 #include "math/rng.h"
 #include "plant/hello.h"
 #include "plant/serve.h"

@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "math/arena.h"
+#include "task/task_builder.h"
 #include "task/task_data.h"
 
 typedef struct {
@@ -27,14 +28,10 @@ static mcp_status open_plant(plant *p, const char *file, mcp_error *err)
     *p             = (plant){NULL, NULL, NULL};
     snprintf(path, sizeof path, "%s/%s", TEST_SOURCE_DIR, file);
     mcp_status st = mcp_task_load(&p->task, path, NULL, 0, err);
-    if (st != MCP_OK || (st = mcp_builder_create(&b, err)) != MCP_OK) return st;
+    if (st != MCP_OK || (st = mcp_task_builder(&b, p->task, err)) != MCP_OK) return st;
     const mcp_task *t = p->task;
-    st                = mcp_builder_constant(b, "Ts", 1.0 / t->rate, err);
-    for (int i = 0; i < t->constants.n && st == MCP_OK; i++)
-        st = mcp_builder_define(b, t->constants.item[i].name, t->constants.item[i].expr.text,
-                                t->constants.item[i].expr.at, err);
-    for (int i = 0; i < t->nx && st == MCP_OK; i++) st = mcp_builder_input(b, t->state[i], err);
-    for (int i = 0; i < t->nu && st == MCP_OK; i++) st = mcp_builder_input(b, t->input[i].name, err);
+    st                = mcp_task_builder_states(b, t, err);
+    if (st == MCP_OK) st = mcp_task_builder_inputs(b, t, err);
     for (int i = 0; i < t->plant.let.n && st == MCP_OK; i++)
         st = mcp_builder_define(b, t->plant.let.item[i].name, t->plant.let.item[i].expr.text,
                                 t->plant.let.item[i].expr.at, err);

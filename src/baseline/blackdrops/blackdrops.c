@@ -12,10 +12,10 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "baseline/blackdrops/cmaes.h"
 #include "math/arena.h"
+#include "math/clock.h"
 #include "math/rng.h"
 #include "model/posteriors.h"
 #include "optim/policy_init.h"
@@ -58,13 +58,6 @@ typedef struct {
     double *x0, *e, *eps; /* the noise that all candidates see, as a rollout takes it, [row][padded] */
     double           began;
 } search;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void copy_rows(int rows, const double *from, int stride, const mcp_noise_block *b, double *to)
 {
@@ -191,7 +184,7 @@ static mcp_status run_strategy(search *q, mcp_cmaes *c, int until, int *generati
                               .cost = low,
                               .best = q->best_J,
                               .step_size = mcp_cmaes_sigma(c),
-                              .seconds = now() - q->began};
+                              .seconds = mcp_clock() - q->began};
             *stop = q->in->progress(q->in->progress_context, &p);
         }
     }
@@ -387,7 +380,7 @@ mcp_status mcp_blackdrops_improve(const mcp_algorithm_input *in, double *theta, 
                 .n = mcp_program_params(in->system->controller),
                 .works = in->warm && in->incumbent_works,
                 .best_J = INFINITY,
-                .began = now()};
+                .began = mcp_clock()};
     mcp_status st;
     q.workers = mcp_pool_threads(in->pool);
     q.generations = in->system->task->optimise.generations;
@@ -410,7 +403,7 @@ mcp_status mcp_blackdrops_improve(const mcp_algorithm_input *in, double *theta, 
         info->cost_last = q.best_J;
         if (st == MCP_OK) memcpy(theta, q.best, (size_t)q.n * sizeof *theta);
     }
-    info->seconds = now() - q.began;
+    info->seconds = mcp_clock() - q.began;
     release(&q);
     return st;
 }

@@ -5,13 +5,13 @@
 
 #include <math.h>
 #include <string.h>
-#include <time.h>
 
 #include "baseline/pilco/bfgs.h"
 #include "baseline/pilco/horizon.h"
 #include "baseline/pilco/recognise.h"
 #include "baseline/pilco/targets.h"
 #include "math/arena.h"
+#include "math/clock.h"
 #include "math/rng.h"
 #include "model/posterior.h"
 #include "optim/policy_init.h"
@@ -44,13 +44,6 @@ typedef struct {
     double  began, best_J;
     int     room;                                        /* of the histories */
 } search;
-
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static int params(const search *q)
 {
@@ -109,7 +102,7 @@ static int note(void *context, int searches, double f, double norm, double step)
                       .step_size = step,
                       .gradient_norm = norm,
                       .event = searches == 1 && at > 1 ? 3 : 0,
-                      .seconds = now() - q->began};
+                      .seconds = mcp_clock() - q->began};
     return q->in->progress(q->in->progress_context, &p);
 }
 
@@ -294,7 +287,7 @@ static mcp_status improve(search *q, double *theta, mcp_error *err)
 mcp_status mcp_pilco_improve(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info,
                              mcp_error *err)
 {
-    search     q = {.in = in, .info = info, .began = now(), .best_J = INFINITY};
+    search     q = {.in = in, .info = info, .began = mcp_clock(), .best_J = INFINITY};
     mcp_status st;
     *info = (mcp_optimise_info){.check_cosine = NAN,
                                 .points = in->pairs->n,
@@ -306,7 +299,7 @@ mcp_status mcp_pilco_improve(const mcp_algorithm_input *in, double *theta, mcp_o
         layout(&q, q.block);
         st = improve(&q, theta, err);
     }
-    info->seconds = now() - q.began;
+    info->seconds = mcp_clock() - q.began;
     mcp_horizon_free(q.horizon);
     mcp_bank_free(q.bank);
     mcp_block_free(q.block);
