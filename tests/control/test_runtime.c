@@ -73,8 +73,8 @@ CASE(turns_do_not_change_a_command)
         "{type: difference, lowpass: 0.3, order: 4}",
         "{type: kalman, drive: 50}",
         "{type: kalman, drive: 50, acceleration: yes, steady: yes}",
-        "{type: custom, memory: {a: {start: y_theta, next: a + 0.5*(y_theta - a) + 0.01*last_u}}, "
-        "output: {p: y_p, dp: (y_p - prev(y_p))/Ts, theta: a, dtheta: (y_theta - prev(y_theta))/Ts}}",
+        ("{type: custom, memory: {a: {start: y_theta, next: a + 0.5*(y_theta - a) + 0.01*last_u}}, "
+         "output: {p: y_p, dp: (y_p - prev(y_p))/Ts, theta: a, dtheta: (y_theta - prev(y_theta))/Ts}}"),
     };
     for (size_t i = 0; i < sizeof observer / sizeof *observer; i++)
         same_commands(observer[i], observer[i],

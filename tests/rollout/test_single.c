@@ -44,8 +44,8 @@ static const char *const policies[] = {
     "3*tanh(rbf(5, p, dp, dtheta, cos(theta), sin(theta))/3)",
     "3*tanh(rbf(16, p, dp, theta)/3)",
     "3*tanh(rbf(267, p, dp, dtheta, cos(theta), sin(theta))/3)",
-    "3*tanh(rbf(21, p, dp, dtheta, cos(theta), sin(theta), p*theta, sin(2*theta), p*dp, cos(2*theta), "
-    "dp*dtheta)/3)",
+    ("3*tanh(rbf(21, p, dp, dtheta, cos(theta), sin(theta), p*theta, sin(2*theta), p*dp, cos(2*theta), "
+     "dp*dtheta)/3)"),
     "3*tanh((rbf(11, p, theta)[1] + 0.5*p*rbf(11, p, theta)[2])/3)",
 };
 
