@@ -11,7 +11,7 @@ flags="-std=gnu11 -O2 -Wall -Wextra -Wshadow -Werror -fno-math-errno -D_GNU_SOUR
        -DMCP_ISA=base
        -I$SOURCE/src -I$SOURCE/include -I$SOURCE/tests"
 library=
-for name in error number arena isa pool rng rng.isa gemm gemm.isa vecmath vecmath.isa; do
+for name in error number stats arena isa pool rng rng.isa gemm gemm.isa vecmath vecmath.isa; do
   $cc $flags -fopenmp-simd -ffp-contract=fast -c "$SOURCE/src/math/$name.c" -o $name.o
   library="$library $name.o"
 done

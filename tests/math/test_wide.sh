@@ -9,7 +9,7 @@ rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK"
 flags="-std=gnu11 -O1 -Wall -Wextra -Wno-psabi -fno-math-errno -D_GNU_SOURCE -DMCP_TESTING -DMCP_WIDE
        -I$SOURCE/src -I$SOURCE/include -I$SOURCE/tests"
 cc=${CC:-cc} library=
-for name in error arena isa rng gemm vecmath; do
+for name in error number stats arena isa rng gemm vecmath; do
   $cc $flags -c "$SOURCE/src/math/$name.c" -o $name.o
   library="$library $name.o"
 done
