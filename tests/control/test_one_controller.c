@@ -103,8 +103,8 @@ CASE(batch_one_sample_and_printed_c_agree_for_every_observer)
         "{type: kalman, drive: 2.0}",
         "{type: kalman, drive: 20, acceleration: yes}",
         "{type: kalman, drive: 2.0, steady: yes}",
-        ("{type: custom, memory: {a: {start: y_p, next: a + 0.5*(y_p - a) + 0.01*last_u}}, output: {p: a, dp: "
-         "(y_p - a)/Ts, dtheta: (y_theta - prev(y_theta))/Ts}}"),
+        ("{type: custom, memory: {a: {start: y_p, next: a + 0.5*(y_p - a) + 0.01*last_u}}, "
+         "output: {p: a, dp: (y_p - a)/Ts, dtheta: (y_theta - prev(y_theta))/Ts}}"),
     };
     for (size_t i = 0; i < sizeof observer / sizeof *observer; i++)
         compare(observer[i], &(const parts){.observer = observer[i]});
