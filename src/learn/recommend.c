@@ -131,6 +131,7 @@ static mcp_status ask_about_best(mcp_recommendation *m, const mcp_run *r, const 
             mcp_policy_evidence *p = &m->policy[i];
             if (isnan(p->model_cost) && (!next || more_hopeful(p, next))) next = p;
         }
+        if (!next) break;
         st = ask_model(next, r, fit, pool, err);
     }
     return st;

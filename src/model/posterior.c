@@ -129,7 +129,7 @@ void mcp_posterior_sample(const mcp_posterior *p, const mcp_sample_call *c)
                                  .mean = c->mean,
                                  .std = c->std,
                                  .row = c->row,
-                                 .work = (float *)c->tape});
+                                 .work = (float *)(void *)c->tape});
 }
 
 void mcp_posterior_free(mcp_posterior *p)

@@ -161,7 +161,7 @@ static void bound_signal(const mcp_gp *gp, double *hyper)
     double       most = 0.0, *noise = &hyper[gp->kernel->params];
     for (size_t i = 0; i < (size_t)gp->n; i++)
         most = fmax(most, mcp_kernel_value(gp->kernel, hyper, gp->X + i * D, gp->X + i * D));
-    *noise = fmax(*noise, 0.5 * log(most) + log(1e-5));
+    if (most > 0.0) *noise = fmax(*noise, 0.5 * log(most) + log(1e-5));
 }
 
 mcp_status mcp_gp_train(mcp_gp *gp, const mcp_gp_settings *given, mcp_error *err)
