@@ -94,6 +94,20 @@ void mcp_text_plain(char *s)
     *to = '\0';
 }
 
+unsigned mcp_text_odd(const char *s, size_t n)
+{
+    for (size_t i = 0; i < n;) {
+        unsigned char at[5] = {0}; /* the text need not end with a NUL */
+        unsigned      c = 0;
+        memcpy(at, s + i, n - i < 4 ? n - i : 4);
+        int k = decode(at, &c);
+        if (!k) return 0xfffd;
+        if (c != '\n' && !is_plain(c)) return c ? c : 0xfffd;
+        i += (size_t)k;
+    }
+    return 0;
+}
+
 mcp_status mcp_text_take(mcp_text *t, char **out, mcp_error *err)
 {
     *out = NULL;

@@ -157,6 +157,9 @@ static mcp_status read_tree(mcp_task *t, size_t length, const char *const *overr
     for (int i = 0; i < count; i++)
         if ((st = mcp_yaml_override(t->tree, t->bag, overrides[i], err)) != MCP_OK) return st;
     st = mcp_keys_read(&r, t->tree, mcp_task_table, t);
+    if (st == MCP_OK && strpbrk(t->name, "\n\t"))
+        return mcp_fail_at(err, mcp_yaml_find(t->tree, "name")->at, "found a name of several lines or with "
+                           "tabs, expected a short one: files and folders are called by it");
     return st == MCP_OK ? mcp_task_consistent(&r, t->tree) : st;
 }
 

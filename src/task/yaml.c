@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "math/number.h"
+#include "math/text.h"
 
 typedef struct {
     mcp_task_memory    *bag;
@@ -161,6 +162,10 @@ static mcp_status scalar(builder *b, struct fy_event *e)
     if (!text) return no_memory(b->err);
     if (memchr(text, 0, length))
         return mcp_fail_at(b->err, at, "found a NUL character in a text, expected none");
+    unsigned odd = mcp_text_odd(text, length);
+    if (odd)
+        return mcp_fail_at(b->err, at, "found the control character U+%04X in a text, expected it to print",
+                           odd);
     if (b->open && b->open->kind == MCP_YAML_MAP && !b->key) return take_key(b, text, length, at);
     mcp_yaml *n = mcp_task_memory_get(b->bag, 1, sizeof *n);
     if (!n || !(n->text = mcp_task_memory_text(b->bag, text, length))) return no_memory(b->err);

@@ -129,8 +129,9 @@ def main():
     a = parser.parse_args()
     folder = os.path.abspath(a.folder)
     run = os.path.join(folder, "run")
-    learn = [a.binary, "learn", os.path.join(a.source, "tasks", "pendulum.yaml"), "--out", run, "--trials", "1"]
-    subprocess.run(learn + ["--quiet"] + TINY, check=True, stdout=subprocess.DEVNULL)
+    task = os.path.join(a.source, "tasks", "pendulum.yaml")
+    learn = [a.binary, "learn", task, "--out", run, "--trials", "1", "--quiet"]
+    subprocess.run(learn + TINY, check=True, stdout=subprocess.DEVNULL)
     rows, bad = [], 0
     for phase in phases(a.binary, a.source, folder, run):
         for name in ["TERM"] if a.slice else ["TERM", "INT", "HUP", "QUIT"]:
@@ -141,8 +142,8 @@ def main():
             verdict, took = one(phase, name, folder)
             bad += verdict != "ended"
             rows.append("| %s | SIG%s | %s | %.1f s |" % (phase.name, name, verdict, took))
-            print("%-4s %s, SIG%s: %s after %.1f s" % ("ok" if verdict == "ended" else "FAIL", phase.name, name,
-                                                      verdict, took), flush=True)
+            word = "ok" if verdict == "ended" else "FAIL"
+            print("%-4s %s, SIG%s: %s after %.1f s" % (word, phase.name, name, verdict, took), flush=True)
     if a.table:
         with open(a.table, "w", encoding="utf-8") as f:
             f.write("| phase | signal | outcome | after |\n|---|---|---|---|\n" + "\n".join(rows) + "\n")
