@@ -7,7 +7,11 @@ fail() { echo "FAIL $*"; exit 1; }
 play() { printf '#!/bin/sh\n%s\n' "$2" > "bin/$1" && chmod +x "bin/$1"; }
 
 for tool in sh env mktemp tail rm cat printf; do ln -s "$(command -v $tool)" bin/$tool; done
-play dpkg-query 'for p; do :; done; case " $ABSENT " in *" $p "*) exit 1 ;; *) printf "installed " ;; esac'
+play dpkg-query '
+for p; do :; done # prints what the format asks for
+case " $ABSENT " in *" $p "*) exit 1 ;; *) s=installed ;; esac
+case " ${NAMED:-} " in *" $p "*) s=not-installed ;; esac
+case $3 in " "*) printf " %s" $s ;; *) printf "%s " $s ;; esac'
 play apt-get 'echo "$@" >> "$APT_LOG"; [ -z "${APT_FAILS:-}" ]'
 play apt-cache 'case " ${UNKNOWN:-} " in *" $2 "*) exit 1 ;; esac'
 play id 'echo "$USER_ID"'
@@ -24,6 +28,11 @@ setup USER_ID=0 ABSENT="cmake clang libmujoco-dev" || fail "as root: $(cat err)"
 grep -q 'update' apt.log && grep -q 'install .*cmake clang' apt.log &&
     grep -q 'install .*libmujoco-dev' apt.log || fail "as root: $(cat apt.log)"
 echo "ok   installs what is missing as root"
+
+rm -f apt.log
+setup USER_ID=0 ABSENT= NAMED=locales || fail "a package only named: $(cat err)"
+grep -qs 'install .*locales' apt.log || fail "a package that is only named by another counts as installed"
+echo "ok   a package that is only named by another is missing"
 
 rm -f apt.log
 setup USER_ID=1000 ABSENT="cmake clang" && fail "without rights it must not succeed"
