@@ -77,8 +77,8 @@ const mcp_key mcp_optimise_table[] = {
      .about = "Adam: added to the root of the squared gradient"},
     {"weight_rate", KEY_NUMBER, AT(weight_rate), 0, 1000, OPEN_LO, .fallback = "1",
      .about = "factor on the learning rate of rbf weights"},
-    {"searches", KEY_INT, AT(searches), 1, 100000, .fallback = "150",
-     .about = "pilco: most line searches of a descent"},
+    {"evaluations", KEY_INT, AT(evaluations), 2, 100000, .fallback = "300",
+     .about = "pilco: most evaluations of the cost and its gradient in a descent"},
     {"starts", KEY_INT, AT(starts), 0, 100, .fallback = "2",
      .about = "pilco: fresh policies tried while the best one expects more than half of the greatest "
               "possible cost; black-drops: fresh "

@@ -192,7 +192,7 @@ typedef struct {
     int    block; /* particles a block, 0 = automatic */
     double beta1, beta2, epsilon;
     double weight_rate; /* learning-rate factor of rbf weights */
-    int    searches, starts;             /* pilco: line searches of a descent, fresh policies */
+    int    evaluations, starts;          /* pilco: of the cost in a descent, fresh policies */
     int    generations, rollouts;        /* black-drops: generations a trial, particles a candidate */
 } mcp_optimise_settings;
 

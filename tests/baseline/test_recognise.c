@@ -2,7 +2,7 @@
 #include "baseline/pilco/recognise.h"
 
 #include "baseline/blackdrops/blackdrops.h"
-#include "baseline/pilco/bfgs.h"
+#include "baseline/pilco/descent.h"
 #include "math/arena.h"
 #include "test.h"
 
@@ -154,30 +154,27 @@ static double rosenbrock(void *context, const double *x, double *g)
     }
     return f;
 }
-static int stop_at_three(void *context, int search, double f, double norm, double step)
+static int stop_at_three(void *context, int evaluation, double f, double norm, double step)
 {
     (void)context, (void)f, (void)norm, (void)step;
-    return search == 3;
+    return evaluation == 3;
 }
-CASE(bfgs_finds_the_minimum_of_a_curved_valley)
+CASE(a_descent_finds_the_minimum_of_a_curved_valley)
 {
-    int               n = 8;
-    double            x[8];
-    mcp_bfgs_settings s = {.searches_max = 200,
-                           .evaluations_max = 20,
-                           .tolerance = 1e-14,
-                           .plateau = INFINITY};
-    mcp_bfgs_info     info;
+    int                  n = 8;
+    double               x[8];
+    mcp_descent_settings s = {.evaluations_max = 400, .tolerance = 1e-14, .plateau = INFINITY};
+    mcp_descent_info     info;
     for (int i = 0; i < n; i++) x[i] = i % 2 ? 1 : -1.2;
-    REQUIRE_OK(mcp_bfgs(n, x, rosenbrock, NULL, &n, &s, &info, err));
+    REQUIRE_OK(mcp_descent(n, x, rosenbrock, NULL, &n, &s, &info, err));
     CHECK(info.f < 1e-12 || fabs(info.f - 3.98) < 0.1); /* the valley of 8 has a second, local minimum */
-    CHECK(info.searches <= 100);
+    CHECK(info.evaluations <= 200);
     x[0] = 9;
     mcp_error e;
-    CHECK(mcp_bfgs(n, x, rosenbrock, NULL, &n, &s, &info, &e) == MCP_ERR_NUMERIC);
+    CHECK(mcp_descent(n, x, rosenbrock, NULL, &n, &s, &info, &e) == MCP_ERR_NUMERIC);
     for (int i = 0; i < n; i++) x[i] = 0;
-    REQUIRE_OK(mcp_bfgs(n, x, rosenbrock, stop_at_three, &n, &s, &info, err));
-    CHECK(info.stopped && info.searches == 3);
+    REQUIRE_OK(mcp_descent(n, x, rosenbrock, stop_at_three, &n, &s, &info, err));
+    CHECK(info.stopped && info.evaluations == 3);
 }
 
 CASE(black_drops_refuses_policies_it_cannot_search)
@@ -204,7 +201,7 @@ int main(int argc, char **argv)
     RUN(what_moment_matching_cannot_take_is_said_in_one_sentence);
     RUN(the_metric_stands_in_for_a_cost_without_the_form);
     RUN(cost_of_a_double_pendulums_tip_is_recognised);
-    RUN(bfgs_finds_the_minimum_of_a_curved_valley);
+    RUN(a_descent_finds_the_minimum_of_a_curved_valley);
     RUN(black_drops_refuses_policies_it_cannot_search);
     return DONE();
 }

@@ -1,12 +1,12 @@
 /* pilco.c - one policy improvement by PILCO: the task's trained GPs into a bank, the horizon's expected cost
- * and gradient into BFGS. The search works on what the authors' code searches: pseudo-targets, centres and
+ * and gradient into L-BFGS. The search works on what the authors' code searches: pseudo-targets, centres and
  * log length-scales (targets.h). */
 #include "baseline/pilco/pilco.h"
 
 #include <math.h>
 #include <string.h>
 
-#include "baseline/pilco/bfgs.h"
+#include "baseline/pilco/descent.h"
 #include "baseline/pilco/horizon.h"
 #include "baseline/pilco/recognise.h"
 #include "baseline/pilco/targets.h"
@@ -17,7 +17,6 @@
 #include "optim/policy_init.h"
 
 enum {
-    EVALUATIONS = 20, /* of one line search                          */
     DRAWS = 20,       /* fresh policies of which the best is improved */
     BEGINS = 10       /* tries to find a first policy with a finite cost */
 };
@@ -26,9 +25,9 @@ enum {
  * four times the width). */
 typedef struct {
     double part, sharpness;
-    int    searches;
+    int    evaluations;
 } easing;
-static const easing easings[] = {{1.0 / 3, 1.0 / 16, 30}, {0.5, 1.0 / 16, 30}, {1, 0.25, 40}};
+static const easing easings[] = {{1.0 / 3, 1.0 / 16, 60}, {0.5, 1.0 / 16, 60}, {1, 0.25, 80}};
 enum { EASINGS = sizeof easings / sizeof *easings };
 
 typedef struct {
@@ -86,10 +85,10 @@ static double value(void *context, const double *x, double *g)
     return J;
 }
 
-static int note(void *context, int searches, double f, double norm, double step)
+static int note(void *context, int evaluations, double f, double norm, double step)
 {
     search *q = context;
-    int     at = q->info->steps + searches;
+    int     at = q->info->steps + evaluations;
     if (at <= q->room) {
         q->info->history[at - 1] = f;
         q->info->rate_history[at - 1] = step;
@@ -101,7 +100,7 @@ static int note(void *context, int searches, double f, double norm, double step)
                       .best = fmin(f, q->best_J),
                       .step_size = step,
                       .gradient_norm = norm,
-                      .event = searches == 1 && at > 1 ? 3 : 0,
+                      .event = evaluations == 1 && at > 1 ? 3 : 0,
                       .seconds = mcp_clock() - q->began};
     return q->in->progress(q->in->progress_context, &p);
 }
@@ -191,17 +190,16 @@ mcp_status mcp_pilco_check(const mcp_system *s, mcp_error *err)
     return st;
 }
 
-/* Line searches on the problem as it is eased now; count != 0: it is the task itself, and the result may
+/* A descent on the problem as it is eased now; count != 0: it is the task itself, and the result may
  * become the answer. */
-static mcp_status descend(search *q, int searches, int count, mcp_bfgs_info *b, mcp_error *err)
+static mcp_status descend(search *q, int evaluations, int count, mcp_descent_info *b, mcp_error *err)
 {
     /* a cost of one a step is the plateau of the saturated cost; the way off it is slow at first */
-    mcp_bfgs_settings s = {.searches_max = searches,
-                           .evaluations_max = EVALUATIONS,
-                           .tolerance = 1e-4,
-                           .plateau = 0.98 * (q->plan.p.T + 1)};
-    mcp_status        st = mcp_bfgs(params(q), q->x, value, note, q, &s, b, err);
-    q->info->steps += b->searches;
+    mcp_descent_settings s = {.evaluations_max = evaluations,
+                              .tolerance = 1e-4,
+                              .plateau = 0.98 * (q->plan.p.T + 1)};
+    mcp_status        st = mcp_descent(params(q), q->x, value, note, q, &s, b, err);
+    q->info->steps += b->evaluations;
     if (st == MCP_OK && count && b->f < q->best_J) {
         q->best_J = b->f;
         memcpy(q->best, q->x, (size_t)params(q) * sizeof *q->x);
@@ -215,7 +213,7 @@ static void ease(search *q, const easing *e)
 }
 
 /* Candidate k: the best of some fresh policies on the easiest problem, led from there to the task. */
-static mcp_status candidate(search *q, uint32_t k, mcp_bfgs_info *b, mcp_error *err)
+static mcp_status candidate(search *q, uint32_t k, mcp_descent_info *b, mcp_error *err)
 {
     uint32_t   first = 100 + DRAWS * k, pick = 0;
     double     low = INFINITY;
@@ -232,12 +230,12 @@ static mcp_status candidate(search *q, uint32_t k, mcp_bfgs_info *b, mcp_error *
     if (isfinite(low) && (st = fresh(q, first + pick, err)) == MCP_OK) {
         for (int i = 0; i < EASINGS && st == MCP_OK && !b->stopped; i++) {
             ease(q, &easings[i]);
-            st = isfinite(value(q, q->x, q->gradient)) ? descend(q, easings[i].searches, 0, b, err) : MCP_OK;
+            if (isfinite(value(q, q->x, q->gradient))) st = descend(q, easings[i].evaluations, 0, b, err);
         }
     }
     mcp_horizon_ease(q->horizon, q->plan.p.T, 1);
     if (st != MCP_OK || b->stopped || !isfinite(value(q, q->x, q->gradient))) return st;
-    return descend(q, q->in->system->task->optimise.searches, 1, b, err);
+    return descend(q, q->in->system->task->optimise.evaluations, 1, b, err);
 }
 
 /* The first policy whose expected cost is a number: the last one if there is one, else fresh ones. */
@@ -259,16 +257,16 @@ static mcp_status improve(search *q, double *theta, mcp_error *err)
 {
     const mcp_optimise_settings *s = &q->in->system->task->optimise;
     const double                 poor = 0.5 * (q->plan.p.T + 1);
-    mcp_bfgs_info                b = {0};
+    mcp_descent_info                b = {0};
     mcp_status                   st;
-    q->room = s->searches * (1 + s->starts) + 1;
-    for (int i = 0; i < EASINGS; i++) q->room += s->starts * easings[i].searches;
+    q->room = s->evaluations * (1 + s->starts) + 1;
+    for (int i = 0; i < EASINGS; i++) q->room += s->starts * easings[i].evaluations;
     q->info->history = mcp_calloc((size_t)q->room, sizeof(double));
     q->info->rate_history = mcp_calloc((size_t)q->room, sizeof(double));
     if (!q->info->history || !q->info->rate_history)
         return mcp_fail(err, MCP_ERR_MEMORY, "pilco: out of memory");
     if ((st = begin(q, theta, err)) != MCP_OK) return st;
-    if (isfinite(q->info->cost_first)) st = descend(q, s->searches, 1, &b, err);
+    if (isfinite(q->info->cost_first)) st = descend(q, s->evaluations, 1, &b, err);
     for (int k = 0;
          k < s->starts && st == MCP_OK && !b.stopped && q->best_J > poor && !q->in->incumbent_works; k++)
         st = candidate(q, (uint32_t)k, &b, err);
