@@ -99,6 +99,11 @@ MCP_API mcp_status mcp_gp_set_data(mcp_gp *gp, int n, const double *X, const dou
  * 0, the noise is white. */
 MCP_API mcp_status mcp_gp_noise_shape(mcp_gp *gp, int band, const double *lag,
                                       mcp_error *err) MCP_ONE_THREAD;
+/* Noise of which a part is known: covariance[i][k] is what that part adds between points i and i + k, in the
+ * targets' unit squared; positive semi-definite. The noise hyper-parameter is the deviation of what is white
+ * beside it. Otherwise as mcp_gp_noise_shape; the last call of either counts. */
+MCP_API mcp_status mcp_gp_noise_known(mcp_gp *gp, int band, const double *covariance,
+                                      mcp_error *err) MCP_ONE_THREAD;
 /* Covariance of the noise of points i and j. */
 MCP_API double mcp_gp_noise_between(const mcp_gp *gp, int i, int j) MCP_READS;
 

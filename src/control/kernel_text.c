@@ -142,11 +142,22 @@ mcp_status mcp_kernel_texts(mcp_system *s, mcp_error *err)
     for (int i = 0; i < t->features.n; i++, s->nf++)
         if (!(s->feature_text[i] = mcp_strdup(t->features.item[i].expr.text)))
             return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the features");
+    for (int i = 0; i < s->before; i++, s->nf++) {
+        if (s->nf >= MCP_MAX_FEATURE)
+            return mcp_fail(err, MCP_ERR_TASK,
+                            "model: %d features and %d inputs of the sample before; at most %d are possible",
+                            t->features.n, s->before, MCP_MAX_FEATURE);
+        const char *u = t->input[i].name;
+        if (!(s->feature_text[s->nf] = mcp_sprintf("%s - before(%s)", u, u)))
+            return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the features");
+    }
+    int plain_features = s->nf; /* what se without arguments is of */
     for (int i = 0; i < s->ngp && st == MCP_OK; i++)
         st = translate(s, t->gp[i].kernel.text ? &t->gp[i].kernel : &plain, &s->kernel_text[i], err);
     for (int i = 0; i < s->ngp && st == MCP_OK && !(t->registry && t->registry->any); i++) {
         mcp_error why = {MCP_OK, ""};
-        st = mcp_kernel_parse_with(&s->kernel[i], t->registry, s->kernel_text[i], s->nf, t->features.n, &why);
+        st = mcp_kernel_parse_with(&s->kernel[i], t->registry, s->kernel_text[i], s->nf, plain_features,
+                                   &why);
         const mcp_expr *e = t->gp[i].kernel.text ? &t->gp[i].kernel : &plain;
         if (st != MCP_OK)
             st = mcp_fail(err, st == MCP_ERR_MEMORY ? st : MCP_ERR_TASK, "%s:%d:%d: %.300s",

@@ -58,15 +58,50 @@ static void begin(mcp_composer *c, mcp_system *s, mcp_error *err)
     mcp_compose_inputs(c, s->task);
 }
 
+/* Velocities that are backward differences: the smoother said so, and no sensor gives them. */
+int mcp_is_difference(const mcp_task *t, int velocity)
+{
+    for (int i = 0; i < t->ny; i++)
+        if (t->measured[i].state == velocity) return 0;
+    return mcp_smoother_is_backward(t);
+}
+
+/* v(t) = (q(t) - q(t-1))/Ts changes by Ts (a(t) + a(t-1))/2: by both inputs, mostly by their mean. */
+static void begin_features(mcp_composer *c, mcp_system *s, mcp_error *err)
+{
+    const mcp_task *t = s->task;
+    char            last[MCP_NAME_SIZE];
+    int             mean = 1;
+    if (!s->before) {
+        begin(c, s, err);
+        return;
+    }
+    mcp_compose_begin(c, s, err);
+    mcp_compose_states(c, t);
+    for (int g = 0; g < s->ngp; g++)
+        mean &= t->gp[g].kind == MCP_GP_VELOCITY && mcp_is_difference(t, t->gp[g].state);
+    for (int i = 0; i < s->nu; i++) mcp_compose_input(c, "@now_%s", t->input[i].name);
+    for (int i = 0; i < s->nu; i++) {
+        const char *u = t->input[i].name;
+        mcp_compose_memory(c, mcp_compose_name(last, "@last_%s", u), "0");
+        mcp_compose_next(c, last, "@now_%s", u);
+        if (mean) mcp_compose_define(c, u, "0.5*(@now_%s + @last_%s)", u, u);
+        else mcp_compose_define(c, u, "@now_%s", u);
+    }
+}
+
 static mcp_status compose_features(mcp_system *s, mcp_error *err)
 {
     const mcp_task *t = s->task;
     mcp_composer    c;
     char            name[MCP_NAME_SIZE];
-    begin(&c, s, err);
+    begin_features(&c, s, err);
     for (int i = 0; i < s->nf; i++) {
+        int before = i - t->features.n;
         mcp_compose_name(name, "feature_%d", i + 1);
-        if (i < t->features.n) mcp_compose_output_at(&c, name, &t->features.item[i].expr);
+        if (before < 0) mcp_compose_output_at(&c, name, &t->features.item[i].expr);
+        else if (before < s->before)
+            mcp_compose_output(&c, name, "@now_%s - @last_%s", t->input[before].name, t->input[before].name);
         else mcp_compose_output(&c, name, "%s", s->feature_text[i]);
     }
     for (int i = 0; i < s->ngp; i++) {
@@ -82,14 +117,6 @@ static const mcp_expr *known_of(const mcp_task *t, int state)
     for (int i = 0; i < t->known.n; i++)
         if (!strcmp(t->known.item[i].name, t->state[state])) return &t->known.item[i].expr;
     return NULL;
-}
-
-/* Velocities that are backward differences: the smoother said so, and no sensor gives them. */
-static int is_difference(const mcp_task *t, int velocity)
-{
-    for (int i = 0; i < t->ny; i++)
-        if (t->measured[i].state == velocity) return 0;
-    return t->smoother.type == MCP_SMOOTHER_DIFFERENCE;
 }
 
 /* q+ = q + Ts v + Ts/2 d,  v+ = v + d  (v a backward difference: q+ = q + Ts v+);  a plain change: x+ = x +
@@ -115,7 +142,7 @@ static mcp_status compose_integrate(mcp_system *s, mcp_error *err)
                              t->file ? t->file : "task", x, rules);
         mcp_compose_name(name, "next_%s", x);
         if (known) mcp_compose_output_at(&c, name, known);
-        else if (v >= 0 && is_difference(t, v))
+        else if (v >= 0 && mcp_is_difference(t, v))
             mcp_compose_output(&c, name, "%s + Ts*(%s + change_%s)", x, t->state[v], t->state[v]);
         else if (v >= 0)
             mcp_compose_output(&c, name, "%s + Ts*%s + 0.5*Ts*change_%s", x, t->state[v], t->state[v]);
@@ -217,6 +244,9 @@ mcp_status mcp_system_create(mcp_system **out, const mcp_task *task, mcp_error *
     s->nu = task->nu;
     s->ny = task->ny;
     s->ngp = task->ngp;
+    for (int g = 0; task->smoother.type == MCP_SMOOTHER_AUTO && g < s->ngp; g++)
+        if (task->gp[g].kind == MCP_GP_VELOCITY && mcp_is_difference(task, task->gp[g].state))
+            s->before = s->nu;
     s->kernel = mcp_calloc((size_t)s->ngp + 1, sizeof *s->kernel);
     s->kernel_text = mcp_calloc((size_t)s->ngp + 1, sizeof *s->kernel_text);
     s->feature_text = mcp_calloc(MCP_MAX_FEATURE, sizeof *s->feature_text);

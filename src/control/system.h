@@ -26,6 +26,10 @@ typedef struct {
     double ts;
     int    steps;              /* T */
     int    nx, nu, ny, nz, nf, ngp;
+    /* smoother: auto with velocities that are differences: nu inputs of the sample before, after the task's
+     * own features as u(t) - u(t-1); in all features, u is then (u(t) + u(t-1))/2 if every GP is of such a
+     * velocity. 0: none. They are memory of the features program, 0 at the first sample. */
+    int    before;
     /* Order of outputs is the order of the task's lists. In the controller z is the observed state (nz = nx;
      * a state the observer does not know is 0), outputs are u[nu] then z[nx]. Sensor: inputs x[nx], e[ny]
      * (standard normals times nothing: the program scales by the noise), outputs y[ny]; quantisation appears

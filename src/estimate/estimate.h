@@ -18,6 +18,7 @@ typedef struct {
     double *lag; /* [ngp][MCP_NOISE_BAND + 1] correlation of that error with the one k samples later; lag 0 is
                     1 */
     int     refined;       /* 1: velocities are those at the samples, see mcp_refine_states */
+    double *target; /* [count][nx] states whose changes are the GPs' targets; NULL: state */
 } mcp_states;
 
 mcp_status mcp_estimate_states(mcp_states **out, const mcp_system *s, const mcp_trial *t, mcp_error *err);
@@ -35,7 +36,16 @@ mcp_status mcp_estimate_features(const mcp_system *s, const mcp_trial *t, mcp_st
  * One sample fewer. */
 mcp_status mcp_refine_states(mcp_states **out, const mcp_system *s, const mcp_states *z, const double *change,
                              mcp_error *err);
-/* 1: this task's velocities are central differences and are to be refined. */
+/* smoother: auto. What a model says of z's changes: change [count][ngp], prior mean included; white [ngp], the
+ * variance of its own noise; variance [count][ngp] of the changes, NULL: the model has learned from z. */
+typedef struct {
+    const double *change, *white, *variance;
+} mcp_resmooth;
+/* z with its positions, and states with a sensor, freed of what this makes of the sensor's noise, and with
+ * the velocities of these positions. The targets stay those of z. */
+mcp_status mcp_resmooth_states(mcp_states **out, const mcp_system *s, const mcp_states *z,
+                               const mcp_resmooth *m, mcp_error *err);
+/* 1: a first model of this task tells how its states are to be improved (by one of the two above). */
 int mcp_refinable(const mcp_system *s);
 
 /* GP pairs of all trials: X [n][nf] features of (state, applied input), Y [ngp][n] changes minus prior mean.

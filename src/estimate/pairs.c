@@ -69,8 +69,9 @@ static mcp_status add_trial(mcp_pairs *p, int at, const mcp_system *s, const mcp
         if (j < 0) continue;
         memcpy(p->X + (size_t)(at + j) * (size_t)p->nf, w->out, (size_t)p->nf * sizeof *x);
         for (int g = 0; g < p->ngp; g++) {
-            int    i = s->task->gp[g].state;
-            double change = x[nx + (size_t)i] - x[i] - w->out[p->nf + g];
+            int           i = s->task->gp[g].state;
+            const double *from = (z->target ? z->target + (size_t)j * nx : x) + i;
+            double        change = from[nx] - from[0] - w->out[p->nf + g];
             if (!isfinite(change))
                 return mcp_fail(
                     err, MCP_ERR_NUMERIC,

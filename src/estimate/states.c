@@ -7,6 +7,7 @@
 
 #include "estimate/estimate.h"
 #include "estimate/known.h"
+#include "estimate/origin.h"
 #include "estimate/smooth.h"
 #include "math/arena.h"
 
@@ -23,7 +24,7 @@ typedef struct {
     double           *q, *work;
 } estimator;
 
-static int channel_of(const mcp_task *t, int state)
+int mcp_channel_of(const mcp_task *t, int state)
 {
     for (int i = 0; i < t->ny; i++)
         if (t->measured[i].state == state) return i;
@@ -49,9 +50,9 @@ static mcp_status find_origins(estimator *e, mcp_error *err)
     const mcp_task *t = e->s->task;
     for (int i = 0; i < t->nx; i++) {
         int position = position_of(t, i);
-        if ((e->channel[i] = channel_of(t, i)) >= 0) {
+        if ((e->channel[i] = mcp_channel_of(t, i)) >= 0) {
             e->from[i] = FROM_SENSOR;
-        } else if (position >= 0 && (e->channel[i] = channel_of(t, position)) >= 0) {
+        } else if (position >= 0 && (e->channel[i] = mcp_channel_of(t, position)) >= 0) {
             e->from[i] = FROM_DERIVATIVE;
             if (t->smoother.type == MCP_SMOOTHER_NONE || t->smoother.type == MCP_SMOOTHER_TRAPEZOID)
                 return mcp_fail(err, MCP_ERR_TASK,
@@ -61,7 +62,7 @@ static mcp_status find_origins(estimator *e, mcp_error *err)
                                 t->state[i], t->state[position]);
             if (t->smoother.type == MCP_SMOOTHER_CENTRAL || t->smoother.type == MCP_SMOOTHER_BUTTERWORTH)
                 e->drop = e->drop_last = 1;
-            if (t->smoother.type == MCP_SMOOTHER_DIFFERENCE) e->drop = 1;
+            if (mcp_smoother_is_backward(t)) e->drop = 1;
         } else if (is_known(t, i)) {
             e->from[i] = FROM_KNOWN;
         } else {
@@ -75,8 +76,7 @@ static mcp_status find_origins(estimator *e, mcp_error *err)
     return MCP_OK;
 }
 
-/* Deviation of one measurement: noise, and rounding as uniform noise. */
-static double deviation(const mcp_task_channel *c)
+double mcp_channel_deviation(const mcp_task_channel *c)
 {
     return sqrt(c->noise * c->noise + c->quantum * c->quantum / 12.0);
 }
@@ -99,7 +99,7 @@ static void smooth(const estimator *e, int n, const double *q, double *value, do
     }
     if (s->type == MCP_SMOOTHER_BUTTERWORTH) mcp_filtfilt(s->order, s->cutoff, n, q, value, e->work);
     else memcpy(value, q, (size_t)n * sizeof *q);
-    if (s->type == MCP_SMOOTHER_DIFFERENCE)
+    if (mcp_smoother_is_backward(e->s->task))
         for (int k = 0; k < n; k++) slope[k] = k ? (q[k] - q[k - 1]) / e->s->ts : 0.0;
     else mcp_central_difference(n, value, e->s->ts, slope);
 }
@@ -132,7 +132,7 @@ static mcp_status smooth_channels(estimator *e, const mcp_trial *t, mcp_error *e
     for (int i = 0; i < task->ny; i++) {
         const mcp_task_channel *c = &task->measured[i];
         double *value = e->value + (size_t)i * (size_t)e->n, *slope = e->slope + (size_t)i * (size_t)e->n;
-        double  r = deviation(c);
+        double  r = mcp_channel_deviation(c);
         for (int k = 0; k < e->n; k++) e->q[k] = t->measured[(k + c->delay) * t->ny + i];
         if (s->type != MCP_SMOOTHER_KALMAN) {
             smooth(e, e->n, e->q, value, slope);
@@ -160,13 +160,13 @@ static void follow_velocities(estimator *e)
 {
     const mcp_task *t = e->s->task;
     for (int g = 0; g < t->ngp; g++) {
-        int position = t->gp[g].kind == MCP_GP_VELOCITY ? channel_of(t, t->gp[g].position) : -1,
-            velocity = channel_of(t, t->gp[g].state);
+        int position = t->gp[g].kind == MCP_GP_VELOCITY ? mcp_channel_of(t, t->gp[g].position) : -1,
+            velocity = mcp_channel_of(t, t->gp[g].state);
         if (position < 0 || velocity < 0) continue;
         double *value = e->value + (size_t)position * (size_t)e->n,
                *v = e->value + (size_t)velocity * (size_t)e->n;
-        double r = deviation(&t->measured[position]),
-               least = e->s->ts * deviation(&t->measured[velocity]) / sqrt(2.0);
+        double r = mcp_channel_deviation(&t->measured[position]),
+               least = e->s->ts * mcp_channel_deviation(&t->measured[velocity]) / sqrt(2.0);
         if (!(r > 0.0)) continue;
         memcpy(e->q, value, (size_t)e->n * sizeof *value);
         mcp_trapezoid(e->n, e->q, v, e->s->ts, r, fmax(least, 1e-3 * r), value, e->work);
@@ -175,13 +175,20 @@ static void follow_velocities(estimator *e)
 
 /* How the errors of neighbouring changes are correlated. Central differences, for white sensor noise n:
  *   (n(t+2) - n(t+1) - n(t) + n(t-1))/(2 Ts)
+ * smoother: auto, whose GPs are told exactly: (n(t+1) - 2 n(t) + n(t-1))/Ts, and n(t+1) - n(t) of states with
+ * a sensor. Otherwise:
  * States that are measured directly are left white: their n(t+1) - n(t) is small beside what the noise of the
  * measured features does to a change, and that is white. Smoothers with a long memory are too: what they take
  * out of the noise they take out of the signal as well, and nothing should rely on that. */
 static void fill_lag(const estimator *e, int state, double *lag)
 {
     static const double none[] = {1, 0, 0, 0}, central[] = {1, -0.25, -0.5, 0.25};
+    static const double first[] = {1, -0.5, 0, 0}, second[] = {1, -2.0 / 3, 1.0 / 6, 0};
     int differences = e->s->task->smoother.type == MCP_SMOOTHER_CENTRAL && e->from[state] == FROM_DERIVATIVE;
+    if (e->s->task->smoother.type == MCP_SMOOTHER_AUTO) {
+        memcpy(lag, e->from[state] == FROM_DERIVATIVE ? second : first, sizeof none);
+        return;
+    }
     memcpy(lag, differences ? central : none, sizeof none);
 }
 
@@ -209,7 +216,31 @@ static size_t layout_states(mcp_states *s, int ngp, char *mem)
     s->state      = mcp_arena_doubles(&a, (size_t)s->count * (size_t)s->nx);
     s->change_std = mcp_arena_doubles(&a, (size_t)ngp);
     s->lag        = mcp_arena_doubles(&a, (size_t)ngp * (MCP_NOISE_BAND + 1));
+    if (s->target) s->target = mcp_arena_doubles(&a, (size_t)s->count * (size_t)s->nx);
     return a.used;
+}
+
+mcp_status mcp_states_copy(mcp_states **out, const mcp_states *z, int ngp, mcp_error *err)
+{
+    mcp_states size = *z;
+    size_t     bytes = (size_t)z->count * (size_t)z->nx * sizeof *z->state;
+    void      *block = NULL;
+    *out = NULL;
+    size.target = z->state; /* to have room for them */
+    size.refined = 1;
+    mcp_status st = mcp_block_alloc(&block, layout_states(&size, ngp, NULL), err);
+    if (st != MCP_OK) return st;
+    size.target = z->state;
+    layout_states(&size, ngp, block);
+    if (bytes) {
+        memcpy(size.state, z->state, bytes);
+        memcpy(size.target, z->state, bytes);
+    }
+    memcpy(size.change_std, z->change_std, (size_t)ngp * sizeof *size.change_std);
+    memcpy(size.lag, z->lag, (size_t)ngp * (MCP_NOISE_BAND + 1) * sizeof *size.lag);
+    *out  = block;
+    **out = size;
+    return MCP_OK;
 }
 
 static size_t layout_work(estimator *e, char *mem)
@@ -251,7 +282,8 @@ mcp_status mcp_estimate_states(mcp_states **out, const mcp_system *s, const mcp_
     layout_work(&e, work);
     if (size.count) {
         if ((st = smooth_channels(&e, t, err)) != MCP_OK) goto done;
-        if (task->smoother.type == MCP_SMOOTHER_TRAPEZOID) follow_velocities(&e);
+        if (task->smoother.type == MCP_SMOOTHER_TRAPEZOID || task->smoother.type == MCP_SMOOTHER_AUTO)
+            follow_velocities(&e);
         fill(&e, &size);
         if ((st = mcp_estimate_known(s, t, &size, NULL, err)) != MCP_OK) goto done;
     }
@@ -267,9 +299,10 @@ done:
 int mcp_refinable(const mcp_system *s)
 {
     const mcp_task *t = s->task;
+    if (t->smoother.type == MCP_SMOOTHER_AUTO) return !s->white_noise && t->model.correlation > 0.0;
     if (t->smoother.type != MCP_SMOOTHER_CENTRAL || !t->smoother.refine) return 0;
     for (int g = 0; g < t->ngp; g++)
-        if (t->gp[g].kind == MCP_GP_VELOCITY && channel_of(t, t->gp[g].state) < 0) return 1;
+        if (t->gp[g].kind == MCP_GP_VELOCITY && mcp_channel_of(t, t->gp[g].state) < 0) return 1;
     return 0;
 }
 
@@ -292,7 +325,7 @@ mcp_status mcp_refine_states(mcp_states **out, const mcp_system *s, const mcp_st
     memcpy(size.lag, z->lag, ngp * (MCP_NOISE_BAND + 1) * sizeof *size.lag);
     for (size_t g = 0; g < ngp; g++) {
         int i = t->gp[g].state;
-        if (t->gp[g].kind != MCP_GP_VELOCITY || channel_of(t, i) >= 0) continue;
+        if (t->gp[g].kind != MCP_GP_VELOCITY || mcp_channel_of(t, i) >= 0) continue;
         for (size_t k = 0; k < (size_t)size.count; k++)
             size.state[k * nx + (size_t)i] -= 0.25 * (change[(k + 1) * ngp + g] - change[k * ngp + g]);
     }

@@ -6,7 +6,11 @@
  * white the likelihood finds it by itself, and the floor only guards against few data.
  *
  * Central differences are refined: a first model, of differences and the inputs they mix, tells by how much
- * they miss the velocity at the sample; the second, which counts, learns from velocities without that. */
+ * they miss the velocity at the sample; the second, which counts, learns from velocities without that.
+ *
+ * With smoother: auto the GPs are told the covariance of the sensor's noise in their targets, and the noise
+ * that is trained is what is left beside it. A first model tells what of the measurements is noise; the
+ * second has the same targets, and features without it. */
 #include "learn/fit.h"
 
 #include <math.h>
@@ -21,21 +25,28 @@ static double floor_share(const mcp_task *t)
     case MCP_SMOOTHER_DIFFERENCE:
     case MCP_SMOOTHER_TRAPEZOID:
     case MCP_SMOOTHER_CENTRAL: return 0.3;
+    case MCP_SMOOTHER_AUTO: return 0.02; /* a twentieth of r/Ts */
     default: return 1.0;
     }
+}
+
+/* What the sensor does to a change, as the smoother knows it. */
+static double sensor_std(int g, int trials, mcp_states *const *states)
+{
+    double expected = 0.0;
+    for (int i = 0; i < trials; i++)
+        if (states[i]->count > 0) expected = fmax(expected, states[i]->change_std[g]);
+    return expected;
 }
 
 static double noise_floor(const mcp_system *s, int g, int trials, mcp_states *const *states)
 {
     const mcp_task *t = s->task;
     double          own = t->gp[g].noise_floor > 0 ? t->gp[g].noise_floor : t->model.gp.noise_floor;
-    double          expected = 0.0;
     if (own > 0)
         return own; /* the task knows better: a smoother told to distrust its sensor also overstates its own
                        error */
-    for (int i = 0; i < trials; i++)
-        if (states[i]->count > 0) expected = fmax(expected, states[i]->change_std[g]);
-    return floor_share(t) * expected;
+    return floor_share(t) * sensor_std(g, trials, states);
 }
 
 static mcp_status gather_visited(mcp_fit *f, int trials, mcp_states *const *states, mcp_error *err)
@@ -43,6 +54,8 @@ static mcp_status gather_visited(mcp_fit *f, int trials, mcp_states *const *stat
     int    nx = f->system->nx;
     size_t n = 0;
     for (int i = 0; i < trials; i++) n += (size_t)states[i]->count;
+    mcp_free(f->visited);
+    f->visits = 0;
     f->visited = mcp_calloc((n + 1) * (size_t)nx, sizeof *f->visited);
     if (!f->visited) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %zu states", n);
     for (int i = 0; i < trials; i++) {
@@ -68,19 +81,23 @@ typedef struct {
 static mcp_status shape_noise(mcp_gp *gp, const work *w, int g, mcp_error *err)
 {
     enum { ROW = MCP_NOISE_BAND + 1 };
-    double share = w->fit->system->task->model.correlation;
-    if (!(share > 0) || w->fit->system->white_noise || w->fit->pairs->n <= MCP_NOISE_BAND) return MCP_OK;
-    double    *lag = mcp_calloc((size_t)w->fit->pairs->n * ROW, sizeof *lag);
-    mcp_status st =
-        lag ? MCP_OK
-            : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the noise of %d pairs", w->fit->pairs->n);
+    const mcp_fit *f = w->fit;
+    double         share = f->system->task->model.correlation, known = f->sensor_std[g];
+    if (!(share > 0) || f->system->white_noise || f->pairs->n <= MCP_NOISE_BAND) return MCP_OK;
+    if (f->system->task->smoother.type == MCP_SMOOTHER_AUTO && !(known > 0)) return MCP_OK;
+    double    *lag = mcp_calloc((size_t)f->pairs->n * ROW, sizeof *lag), unit = known > 0 ? known * known : 1.0;
+    mcp_status st = lag ? MCP_OK
+                        : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the noise of %d pairs",
+                                   f->pairs->n);
     for (int t = 0, at = 0; st == MCP_OK && t < w->trials; t++)
         for (int left = w->states[t]->count - 1; left > 0; left--, at++)
             for (int k = 0; k <= MCP_NOISE_BAND; k++)
-                lag[(size_t)at * ROW + (size_t)k] = k == 0     ? 1.0
-                                                    : k < left ? share * w->states[t]->lag[g * ROW + k]
+                lag[(size_t)at * ROW + (size_t)k] = k == 0     ? unit
+                                                    : k < left ? share * unit * w->states[t]->lag[g * ROW + k]
                                                                : 0.0;
-    if (st == MCP_OK) st = mcp_gp_noise_shape(gp, MCP_NOISE_BAND, lag, err);
+    if (st == MCP_OK)
+        st = known > 0 ? mcp_gp_noise_known(gp, MCP_NOISE_BAND, lag, err)
+                       : mcp_gp_noise_shape(gp, MCP_NOISE_BAND, lag, err);
     mcp_free(lag);
     return st;
 }
@@ -138,21 +155,29 @@ static mcp_status fit_all(mcp_fit *f, work w, mcp_trial *const *trial, mcp_pool 
     return st;
 }
 
-/* z with its velocities refined by these models. */
+/* z as these models improve it. seen: they have learned from it. */
 static mcp_status refine(mcp_states **out, const mcp_system *s, mcp_gp *const *gp, const mcp_trial *t,
-                         mcp_states *z, mcp_error *err)
+                         mcp_states *z, int seen, mcp_error *err)
 {
-    size_t     n = (size_t)z->count, ngp = (size_t)s->ngp, nf = (size_t)s->nf;
-    double *X = mcp_calloc(n * (nf + 2 * ngp + 1) + 1, sizeof *X), *change = X ? X + n * nf : NULL,
-           *mean = X ? change + n * ngp : NULL;
+    size_t  n = (size_t)z->count, ngp = (size_t)s->ngp, nf = (size_t)s->nf;
+    int     backward = s->task->smoother.type == MCP_SMOOTHER_AUTO;
+    double  white[MCP_MAX_STATE];
+    double *X = mcp_calloc(n * (nf + 2 * ngp + 2) + 1, sizeof *X), *change = X ? X + n * nf : NULL,
+           *variance = X ? change + n * ngp : NULL, *mean = X ? variance + n * ngp : NULL,
+           *var = X ? mean + n : NULL;
     mcp_status st = X ? mcp_estimate_features(s, t, z, X, change, err)
                       : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the model's data");
     for (size_t g = 0; g < ngp && st == MCP_OK; g++) {
-        st = mcp_gp_predict(gp[g], z->count, X, mean, NULL, err);
-        for (size_t k = 0; k < n && st == MCP_OK; k++)
+        st = mcp_gp_predict(gp[g], z->count, X, mean, var, err);
+        white[g] = mcp_gp_noise_var(gp[g]);
+        for (size_t k = 0; k < n && st == MCP_OK; k++) {
             change[k * ngp + g] += mean[k]; /* on top of the prior mean */
+            variance[k * ngp + g] = var[k];
+        }
     }
-    if (st == MCP_OK) st = mcp_refine_states(out, s, z, change, err);
+    if (st == MCP_OK && backward)
+        st = mcp_resmooth_states(out, s, z, &(mcp_resmooth){change, white, seen ? NULL : variance}, err);
+    else if (st == MCP_OK) st = mcp_refine_states(out, s, z, change, err);
     mcp_free(X);
     return st;
 }
@@ -163,14 +188,22 @@ static void states_free(int trials, mcp_states **states)
     mcp_free(states);
 }
 
-static mcp_status refine_all(mcp_states ***out, const mcp_system *s, mcp_gp *const *gp, int trials,
-                             mcp_trial *const *trial, mcp_states *const *states, mcp_error *err)
+typedef struct {
+    mcp_gp *const     *gp;
+    int                trials;
+    mcp_trial *const  *trial;
+    mcp_states *const *states;
+    int                seen; /* the GPs have learned from them */
+} refinement;
+
+static mcp_status refine_all(mcp_states ***out, const mcp_system *s, const refinement *q, mcp_error *err)
 {
-    mcp_states **z = mcp_calloc((size_t)trials + 1, sizeof *z);
-    mcp_status   st = z ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d trials", trials);
-    for (int i = 0; i < trials && st == MCP_OK; i++) st = refine(&z[i], s, gp, trial[i], states[i], err);
+    mcp_states **z = mcp_calloc((size_t)q->trials + 1, sizeof *z);
+    mcp_status   st = z ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d trials", q->trials);
+    for (int i = 0; i < q->trials && st == MCP_OK; i++)
+        st = refine(&z[i], s, q->gp, q->trial[i], q->states[i], q->seen, err);
     if (st == MCP_OK) *out = z;
-    else states_free(trials, z);
+    else states_free(q->trials, z);
     return st;
 }
 
@@ -181,7 +214,8 @@ mcp_status mcp_fit_pairs(mcp_pairs **out, const mcp_fit *f, int trials, mcp_tria
     *out = NULL;
     if (!f->system->ngp || !f->first[0])
         return mcp_estimate_pairs(out, f->system, trials, trial, states, err);
-    mcp_status st = refine_all(&z, f->system, f->first, trials, trial, states, err);
+    refinement q = {.gp = f->first, .trials = trials, .trial = trial, .states = states};
+    mcp_status st = refine_all(&z, f->system, &q, err);
     if (st == MCP_OK) st = mcp_estimate_pairs(out, f->system, trials, trial, z, err);
     states_free(trials, z);
     return st;
@@ -191,8 +225,14 @@ mcp_status mcp_fit_pairs(mcp_pairs **out, const mcp_fit *f, int trials, mcp_tria
 static mcp_status fit_again(mcp_fit *f, work w, mcp_trial *const *trial, mcp_pool *pool, mcp_error *err)
 {
     mcp_states **z = NULL;
-    mcp_status   st = refine_all(&z, f->system, f->gp, w.trials, trial, w.states, err);
-    if (st != MCP_OK) return st;
+    refinement   q = {f->gp, w.trials, trial, w.states, 1};
+    mcp_status   st = refine_all(&z, f->system, &q, err);
+    if (st == MCP_OK && f->system->task->smoother.type == MCP_SMOOTHER_AUTO)
+        st = gather_visited(f, w.trials, z, err);
+    if (st != MCP_OK) {
+        states_free(w.trials, z);
+        return st;
+    }
     for (int g = 0; g < f->system->ngp; g++) {
         f->first[g] = f->gp[g];
         f->gp[g] = NULL;
@@ -217,19 +257,23 @@ mcp_status mcp_fit_create(mcp_fit **out, const mcp_system *s, const mcp_fit_data
                     .number = d->number,
                     .trials = d->trials,
                     .states = d->states};
-    int        twice = mcp_refinable(s);
+    int        twice = mcp_refinable(s), backward = s->task->smoother.type == MCP_SMOOTHER_AUTO;
     *out = NULL;
     if (!f) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the model");
     f->system = s;
+    f->lost = twice && !backward;
     f->gp = mcp_calloc(n, sizeof *f->gp);
     f->first = mcp_calloc(n, sizeof *f->first);
     f->info = mcp_calloc(n, sizeof *f->info);
     f->noise_floor = mcp_calloc(n, sizeof *f->noise_floor);
-    if (!f->gp || !f->first || !f->info || !f->noise_floor)
+    f->sensor_std = mcp_calloc(n, sizeof *f->sensor_std);
+    if (!f->gp || !f->first || !f->info || !f->noise_floor || !f->sensor_std)
         st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d GPs", s->ngp);
     else st = gather_visited(f, d->trials, d->states, err);
     if (st == MCP_OK) {
         for (int g = 0; g < s->ngp; g++) f->noise_floor[g] = noise_floor(s, g, d->trials, d->states);
+        for (int g = 0; twice && backward && g < s->ngp; g++)
+            f->sensor_std[g] = sensor_std(g, d->trials, d->states);
         if (d->hyper && twice) w.hyper = d->hyper + s->ngp;
         st = fit_all(f, w, d->trial, pool, err);
     }
@@ -287,6 +331,7 @@ void mcp_fit_free(mcp_fit *f)
     mcp_free(f->first);
     mcp_free(f->info);
     mcp_free(f->noise_floor);
+    mcp_free(f->sensor_std);
     mcp_free(f->visited);
     mcp_free(f);
 }

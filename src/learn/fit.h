@@ -13,6 +13,8 @@ typedef struct {
     mcp_gp **first; /* [ngp] the model that refined the velocities; NULL entries: no refinement */
     mcp_gp_info      *info;        /* [ngp] zero when rebuilt */
     double           *noise_floor; /* [ngp] that training kept to */
+    double           *sensor_std;  /* [ngp] of a change, from the sensor, known beside the noise; else 0 */
+    int               lost;        /* samples at the start of a trial that refinement takes away */
     double           *visited;     /* [visits][nx] all smoothed states */
     int               visits;
 } mcp_fit;

@@ -81,6 +81,8 @@ static mcp_status describe(const mcp_model *m, int n, const double *x, const dou
         memcpy(w.in, x + i * nx, nx * sizeof *x);
         memcpy(w.in + nx, u + i * nu, nu * sizeof *u);
         runner_step(&w);
+        if (s->before) /* the input has been held */
+            mcp_program_step(w.program, NULL, 0, w.in, w.memory, w.out, w.work);
         memcpy(features + i * nf, w.out, nf * sizeof *features);
         if (prior) memcpy(prior + i * ngp, w.out + nf, ngp * sizeof *prior);
     }

@@ -195,7 +195,7 @@ static int residuals_make(residuals *e, const mcp_fit *fit, const mcp_run_item *
     if (!it->states || mcp_fit_pairs(&pairs, fit, 1, trial, states, NULL) != MCP_OK || pairs->n < 8)
         goto done;
     e->n     = pairs->n;
-    e->first = it->states->first + (fit->first[0] ? 1 : 0);
+    e->first = it->states->first + fit->lost;
     e->error = mcp_calloc((size_t)e->n, sizeof *e->error);
     variance = mcp_calloc((size_t)e->n, sizeof *variance);
     ok = e->error && variance &&

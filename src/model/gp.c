@@ -69,6 +69,7 @@ static mcp_status take_data(mcp_gp *gp, int n, const double *X, const double *y,
     gp->lag       = NULL;
     gp->root      = NULL;
     gp->band      = 0;
+    gp->known     = 0;
     return MCP_OK;
 }
 
@@ -143,7 +144,8 @@ mcp_status mcp_gp_set(mcp_gp *gp, const double *hyper, mcp_error *err)
             return mcp_fail(err, MCP_ERR_ARG,
                             "gp: hyper-parameter %s = %g; logs between -300 and 300 are possible",
                             mcp_gp_hyper_name(gp, i), hyper[i]);
-    memcpy(gp->hyper, hyper, ((size_t)params + 1) * sizeof *hyper);
+    memmove(gp->hyper, hyper, ((size_t)params + 1) * sizeof *hyper);
+    mcp_noise_follow(gp);
     mcp_gp_forget(gp);
     return MCP_OK;
 }

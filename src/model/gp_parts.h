@@ -13,6 +13,7 @@ struct mcp_gp {
     double           *F;               /* X transposed for batches: [feature][ld], padded with zeros */
     double           *hyper;           /* kernel parameters, then log noise standard deviation */
     int               band;            /* of the noise's correlation, 0: white          */
+    int               known; /* 1: lag is a covariance beside the white noise, not a correlation of it */
     double           *lag;             /* [n][band + 1], NULL: white                  */
     double           *root;            /* [n][band + 1]: its Cholesky factor, root[i][k] = L(i, i - k) */
     mcp_kernel       *own_kernel;      /* of mcp_gp_from_text; NULL: the caller's       */
@@ -41,8 +42,10 @@ mcp_status mcp_likelihood_run(mcp_likelihood *w, const double *hyper, double *nl
 /* The noise's correlation R (correlated_noise.c). */
 void mcp_noise_add(const mcp_gp *gp, int m, const int *index, double s2, double *A,
                    int ld); /* A += s2 R of these points; NULL: all */
-double mcp_noise_trace(const mcp_gp *gp, const double *W, int ld); /* trace of W R, W symmetric */
+double mcp_noise_trace(const mcp_gp *gp, const double *W, int ld); /* trace of W d(s2 R)/ds2, W symmetric */
 void mcp_noise_solve(const mcp_gp *gp, double *x); /* x = R^-1 x, n numbers */
+void mcp_noise_follow(mcp_gp *gp); /* after the hyper-parameters changed */
+double mcp_noise_level(const mcp_gp *gp); /* the variance that accuracies are measured in */
 
 /* Some of a gp's data, by their place; index NULL: the first m. */
 typedef struct {

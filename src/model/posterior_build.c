@@ -103,7 +103,8 @@ static mcp_status assemble(mcp_posterior **out, const mcp_gp *gp, const draft *d
     p->m = p->mv        = m;
     p->features         = gp->features;
     p->s2               = mcp_gp_noise_var(gp);
-    p->floor            = variance_floor * p->s2;
+    p->level            = mcp_noise_level(gp);
+    p->floor            = variance_floor * p->level;
     p->alpha            = (void *)((char *)block + front);
     p->moments_forward  = MCP_ISA_PICK(level, mcp_moments_forward);
     p->moments_backward = MCP_ISA_PICK(level, mcp_moments_backward);

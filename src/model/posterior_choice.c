@@ -118,7 +118,7 @@ static mcp_status make_checks(checks *c, const mcp_gp *gp, const mcp_posterior *
 static mcp_status compare(const mcp_posterior *p, const checks *c, mcp_posterior_info *info, int *at_data,
                           mcp_error *err)
 {
-    double     s = sqrt(p->s2);
+    double     s = sqrt(p->level);
     mcp_status st = predict(p, c, c->m, c->v, err);
     double     between = 0.0;
     info->mean_error = info->std_error = 0.0;
@@ -183,7 +183,7 @@ mcp_status mcp_posterior_create(mcp_posterior **out, const mcp_gp *gp, const mcp
             return mcp_fail(err, MCP_ERR_ARG, "posterior: tolerance = %g; 0 or more is possible",
                             s->tolerance);
         if ((st = mcp_inducing_start(&choice, gp, s->points_max, err)) != MCP_OK) goto done;
-        mcp_inducing_extend(&choice, gp, s->tolerance * mcp_gp_noise_var(gp));
+        mcp_inducing_extend(&choice, gp, s->tolerance * mcp_noise_level(gp));
     }
     mine.residual = choice.residual;
     if (projected && choice.m < gp->n && s->tolerance > 0.0 && s->accuracy >= 0.0 && gp->n <= CHECKED_MAX)
@@ -204,7 +204,7 @@ mcp_status mcp_posterior_create(mcp_posterior **out, const mcp_gp *gp, const mcp
     if (st != MCP_OK || !info) goto done;
     mine.points   = (*out)->m;
     mine.variance_points = (*out)->mv;
-    mine.residual /= mcp_gp_noise_var(gp);
+    mine.residual /= mcp_noise_level(gp);
     mine.bytes    = (*out)->bytes;
     *info         = mine;
 done:

@@ -13,6 +13,7 @@ struct mcp_posterior {
     int        m, features;
     int        mv; /* the first mv of the m points carry the variance, all of them the mean */
     double     s2, floor; /* noise variance; smallest variance given */
+    double     level;     /* the variance that accuracies are measured in: s2 where the noise is white */
     double    *alpha;
     mcp_packed W, Wt; /* Q = W' W, W lower triangular; and W' */
     size_t     bytes;

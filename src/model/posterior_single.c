@@ -165,7 +165,7 @@ mcp_status mcp_posterior_single_admit(mcp_posterior *p, const mcp_gp *gp, mcp_er
 {
     trial  t;
     void  *block;
-    double s = sqrt(p->s2), moment = 0.0, off = 0.0, size = 0.0;
+    double s = sqrt(p->level), moment = 0.0, off = 0.0, size = 0.0;
     if (!p->strip) return MCP_OK;
     mcp_status st = mcp_block_alloc(&block, layout_trial(&t, p, gp, NULL), err);
     if (st != MCP_OK) return st;

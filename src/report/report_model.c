@@ -34,14 +34,15 @@ static mcp_status predict(mcp_model_check *m, const mcp_run *r, const mcp_run_it
     m->ngp      = r->system->ngp;
     memcpy(m->change, pairs->Y, n * g * sizeof *block);
     for (size_t k = 0; k < n; k++)
-        m->t[k] = it->trial->t[(size_t)it->states->first + (m->fit->first[0] ? 1 : 0) + k];
+        m->t[k] = it->trial->t[(size_t)it->states->first + (size_t)m->fit->lost + k];
     for (size_t i = 0; i < g && st == MCP_OK; i++) {
         mcp_gp *gp = m->fit->gp[i];
         double *mean = m->mean + i * n, *std = m->std + i * n;
-        double  noise = exp(mcp_gp_hyper(gp)[mcp_kernel_params(r->system->kernel[i])]), inside = 0, sum = 0;
+        double  known = m->fit->sensor_std[i], noise = mcp_gp_noise_var(gp) + known * known;
+        double  inside = 0, sum = 0;
         st = mcp_gp_predict(gp, pairs->n, pairs->X, mean, std, err);
         for (size_t k = 0; st == MCP_OK && k < n; k++) {
-            std[k]   = sqrt(fmax(std[k], 0) + noise * noise);
+            std[k]   = sqrt(fmax(std[k], 0) + noise);
             double z = (m->change[i * n + k] - mean[k]) / std[k];
             m->low[i * n + k]  = mean[k] - NINETY * std[k];
             m->high[i * n + k] = mean[k] + NINETY * std[k];

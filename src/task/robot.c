@@ -295,14 +295,16 @@ mcp_status mcp_read_observer(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
 #define AT(field) offsetof(mcp_task_smoother, field)
 const mcp_key mcp_smoother_table[] = {
     {"type", KEY_CHOICE, AT(type), .required = 1,
-     .choices = "none|central-difference|butterworth|savitzky-golay|kalman|difference|trapezoid",
+     .choices = "none|central-difference|butterworth|savitzky-golay|kalman|difference|trapezoid|auto",
      .about =
          "none: all states are measured and used as they are; butterworth: zero-phase low-pass, then central "
          "difference; kalman: Rauch-Tung-Striebel; difference: nothing is smoothed, a velocity IS the "
          "difference to "
          "the sample before, in the model too (q+ = q + Ts (v + change)); it needs the input before as a "
          "feature; trapezoid: all states "
-         "are measured, and each position of model.velocities is smoothed along the sums of its velocity"},
+         "are measured, and each position of model.velocities is smoothed along the sums of its velocity; "
+         "auto: nothing to choose, the model learns from plain differences and is told what the sensors' "
+         "noise does to them; the input before is a feature by itself"},
     {"cutoff", KEY_NUMBER, AT(cutoff), 0, 1, OPEN_LO | OPEN_HI, .fallback = "0.5", .only = "butterworth",
      .unit = "of Nyquist", .about = "cut-off frequency"},
     {"order", KEY_INT, AT(order), 1, 8, .fallback = "2", .only = "butterworth|savitzky-golay",

@@ -75,7 +75,8 @@ typedef enum {
     MCP_SMOOTHER_SAVGOL,
     MCP_SMOOTHER_KALMAN,
     MCP_SMOOTHER_DIFFERENCE, /* velocities are backward differences, in the model too */
-    MCP_SMOOTHER_TRAPEZOID   /* measured positions along the sums of their measured velocities */
+    MCP_SMOOTHER_TRAPEZOID,  /* measured positions along the sums of their measured velocities */
+    MCP_SMOOTHER_AUTO        /* as DIFFERENCE, the GPs told the exact covariance of the sensor's noise */
 } mcp_smoother_type;
 typedef struct {
     mcp_smoother_type type;
@@ -251,6 +252,12 @@ struct mcp_task {
     struct mcp_task_memory       *bag;  /* the loader's: all memory above, freed at once */
     struct mcp_yaml      *tree; /* the loader's: every value with its defaults, for the dump */
 };
+
+/* 1: velocities that no sensor gives are backward differences, in the model too. */
+static inline int mcp_smoother_is_backward(const mcp_task *t)
+{
+    return t->smoother.type == MCP_SMOOTHER_DIFFERENCE || t->smoother.type == MCP_SMOOTHER_AUTO;
+}
 
 int mcp_task_find_state(const mcp_task *t, const char *name); /* -1 = none */
 int mcp_task_find_input(const mcp_task *t, const char *name); /* -1 = none */

@@ -147,7 +147,10 @@ static mcp_status find_variables(prober *q, mcp_horizon_problem *p, mcp_error *e
     if (mcp_program_memory(s->features))
         return mcp_fail(
             err, MCP_ERR_TASK,
-            "pilco: the model's features must not use prev(); take such features out of model.features");
+            s->before ? "pilco: smoother: auto adds the input of the sample before to the features, which "
+                        "moment matching cannot carry; choose another smoother"
+                      : "pilco: the model's features must not use prev(); take such features out of "
+                        "model.features");
     if (mcp_program_memory(s->actuator))
         return mcp_fail(err, MCP_ERR_TASK,
                         "pilco: an input's delay cannot be matched; set it to 0 or use mc-pilco4pms");
