@@ -36,8 +36,8 @@ mcp_status mcp_estimate_features(const mcp_system *s, const mcp_trial *t, mcp_st
  * One sample fewer. */
 mcp_status mcp_refine_states(mcp_states **out, const mcp_system *s, const mcp_states *z, const double *change,
                              mcp_error *err);
-/* smoother: auto. What a model says of z's changes: change [count][ngp], prior mean included; white [ngp], the
- * variance of its own noise; variance [count][ngp] of the changes, NULL: the model has learned from z. */
+/* smoother: auto. What a model says of z's changes: change [count][ngp], prior mean included; white [ngp],
+ * the variance of its own noise; variance [count][ngp] of the changes, NULL: the model has learned from z. */
 typedef struct {
     const double *change, *white, *variance;
 } mcp_resmooth;

@@ -85,7 +85,8 @@ static mcp_status shape_noise(mcp_gp *gp, const work *w, int g, mcp_error *err)
     double         share = f->system->task->model.correlation, known = f->sensor_std[g];
     if (!(share > 0) || f->system->white_noise || f->pairs->n <= MCP_NOISE_BAND) return MCP_OK;
     if (f->system->task->smoother.type == MCP_SMOOTHER_AUTO && !(known > 0)) return MCP_OK;
-    double    *lag = mcp_calloc((size_t)f->pairs->n * ROW, sizeof *lag), unit = known > 0 ? known * known : 1.0;
+    double *lag = mcp_calloc((size_t)f->pairs->n * ROW, sizeof *lag), unit = known > 0 ? known * known : 1.0;
+    if (known > 0) share = 1.0; /* the white part is the GP's own */
     mcp_status st = lag ? MCP_OK
                         : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the noise of %d pairs",
                                    f->pairs->n);

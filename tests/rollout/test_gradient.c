@@ -164,6 +164,17 @@ CASE(known_transitions_and_plain_changes_have_the_right_adjoint)
     check("plate, true state", &plate, WITH(.true_state = 1));
 }
 
+/* smoother: auto carries the input before from step to step, in the features alone. */
+CASE(the_input_before_has_the_right_adjoint)
+{
+    GRADIENT("auto", USUAL, .observer = "difference\nsmoother: auto");
+    GRADIENT("auto, physical features", USUAL, .observer = "difference\nsmoother: auto",
+             .kernel = "pi(sin(theta), u*cos(theta), dtheta^2*sin(theta)) + se");
+    parts mixed = plate;
+    mixed.observer = "difference\nsmoother: auto";
+    check("auto beside a measured state, two inputs", &mixed, USUAL);
+}
+
 CASE(prior_mean_noise_and_starts_have_the_right_adjoint)
 {
     GRADIENT("prior mean", USUAL,
@@ -187,6 +198,7 @@ int main(int argc, char **argv)
     RUN(policies_have_the_right_adjoint);
     RUN(delays_slew_and_resolution_have_the_right_adjoint);
     RUN(known_transitions_and_plain_changes_have_the_right_adjoint);
+    RUN(the_input_before_has_the_right_adjoint);
     RUN(prior_mean_noise_and_starts_have_the_right_adjoint);
     return DONE();
 }
