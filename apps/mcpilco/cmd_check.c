@@ -48,6 +48,14 @@ static void describe(const check *c)
     }
 }
 
+/* After an exploration; of a real plant, before it. */
+static void describe_observer(const check *c)
+{
+    char why[400];
+    for (int i = 0; i < c->system->ny; i++)
+        if (mcp_observer_explain(c->system, i, why, sizeof why)) printf("  observer of %s\n", why);
+}
+
 static void list_programs(const mcp_system *s)
 {
     const struct { const char *name; const mcp_program *p;
@@ -75,6 +83,7 @@ static mcp_status prepare(check *c, mcp_error *err)
     if ((st = mcp_trial_create(&c->trial, c->task, err)) != MCP_OK) goto done;
     st = mcp_plant_run(plant, NULL, (mcp_trial_key){1, 0, 0}, NULL, NULL, c->trial, err);
     if (st != MCP_OK) goto done;
+    if ((st = mcp_observer_settle(c->system, 1, &c->trial, err)) != MCP_OK) goto done;
     if ((st = mcp_estimate_states(&c->states, c->system, c->trial, err)) != MCP_OK) goto done;
     mcp_fit_data data = {1, &c->trial, &c->states, NULL, 1, 1};
     if ((st = mcp_fit_create(&c->fit, c->system, &data, c->pool, err)) != MCP_OK) goto done;
@@ -222,6 +231,7 @@ static int run(check *c, int listing)
     json_object_set_new(c->report, "task", mcp_json_text(c->task->name));
     json_object_set_new(c->report, "parameters", json_integer(c->params));
     if (!mcp_plant_is_simulated(c->task)) {
+        if (!c->json) describe_observer(c);
         if (!c->json)
             printf("\nno gradient check: it needs data, and this plant would have to move for it; mcpilco "
                    "rig probes it\n");
@@ -232,6 +242,7 @@ static int run(check *c, int listing)
         cost_of_step(c, &err) != MCP_OK)
         return term_error("check", &err);
     json_object_set_new(c->report, "gradient_right", json_boolean(right));
+    if (!c->json) describe_observer(c);
     if (c->json) code = term_json(json_incref(c->report));
     else printf("  the gradient is %s (largest relative error %.1e)\n", right ? "right" : "WRONG", worst);
     return right ? code : 1;

@@ -67,6 +67,13 @@ static void print_model(const mcp_run *r)
     for (int g = 0; g < 2 * MCP_MAX_STATE; g++) mcp_free(hyper[g]);
 }
 
+static void print_observer(const mcp_run *r)
+{
+    char why[400];
+    for (int i = 0; i < r->system->ny; i++)
+        if (mcp_observer_explain(r->system, i, why, sizeof why)) printf("observer of %s\n", why);
+}
+
 static void print_diagnosis(const mcp_run_item *it)
 {
     const mcp_diagnosis *d = &it->diagnosis;
@@ -108,6 +115,7 @@ static int show(const mcp_run *r, int json)
     print_finish(r);
     for (int i = 0; i < r->items; i++) print_diagnosis(r->item[i]);
     print_model(r);
+    print_observer(r);
     mcp_free(info);
     return 0;
 }

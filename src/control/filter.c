@@ -52,11 +52,17 @@ static void predict(int n, const double *F, const double *Q, const double *C, do
         }
 }
 
-int mcp_kalman_steady(int n, double ts, double drive, double noise, double *gain, double *covariance)
+/* What moves a coordinate of n numbers. */
+typedef struct {
+    int    n;
+    double ts, F[9], Q[9];
+} motion;
+
+static int steady(const motion *m, double noise, double *gain, double *covariance)
 {
-    double F[9], Q[9], C[9] = {0.0}, P[9];
-    double R = noise * noise;
-    mcp_kalman_model(n, ts, drive, F, Q);
+    const int     n = m->n;
+    const double  ts = m->ts, R = noise * noise, *F = m->F, *Q = m->Q;
+    double        C[9] = {0.0}, P[9];
     for (int i = 0; i < n; i++) {
         C[i * n + i] = R / pow(ts, 2.0 * i);
         gain[i]      = 0.0;
@@ -79,4 +85,20 @@ int mcp_kalman_steady(int n, double ts, double drive, double noise, double *gain
         }
     }
     return 0;
+}
+
+int mcp_kalman_steady(int n, double ts, double drive, double noise, double *gain, double *covariance)
+{
+    motion m = {.n = n, .ts = ts};
+    mcp_kalman_model(n, ts, drive, m.F, m.Q);
+    return steady(&m, noise, gain, covariance);
+}
+
+int mcp_backward_steady(double ts, double change, double noise, double gain[2])
+{
+    const double w = change * change;
+    motion       m = {.n = 2, .ts = ts, .F = {1.0, ts, 0.0, 1.0}, .Q = {ts * ts * w, ts * w, ts * w, w}};
+    gain[0] = 1.0;
+    gain[1] = 1.0 / ts;
+    return noise > 0.0 ? steady(&m, noise, gain, NULL) : 1;
 }

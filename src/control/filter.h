@@ -21,5 +21,9 @@ void mcp_kalman_model(int n, double ts, double drive, double *F, double *Q);
 /* Iterates the Riccati recursion until it stands still: steady gains, and the covariance after the update (n
  * x n, may be NULL). Returns the number of iterations, 0 when it did not settle. */
 int mcp_kalman_steady(int n, double ts, double drive, double noise, double *gain, double *covariance);
+/* The same for a velocity that is the difference of two positions, v(t) = (q(t) - q(t-1))/ts, and changes by
+ * `change` from sample to sample (a deviation, white): q+ = q + ts v+,  v+ = v + w. Two gains. Without noise
+ * they are 1 and 1/ts: the difference itself. */
+int mcp_backward_steady(double ts, double change, double noise, double gain[2]);
 
 #endif

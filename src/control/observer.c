@@ -7,7 +7,8 @@
  *                s1+ = b1 i - a1 o + s2,  s2+ = b2 i - a2 o
  *   kalman       per coordinate: r = y - p,  p = p + g1 r,  v = v + g2 r  (a = a + g3 r),
  *     then one step ahead.
- *                Time-varying gains carry the covariance as more memory: it does not depend on data. */
+ *                Time-varying gains carry the covariance as more memory: it does not depend on data.
+ *   auto         the same with the gains of mcp_backward_steady: for a good sensor the difference itself */
 #include <math.h>
 #include <stdio.h>
 
@@ -123,6 +124,11 @@ static int gains(const coordinate *k, int n)
 {
     const mcp_task_observer *o = &k->s->task->observer;
     double gain[3], C[9], start[3], mean, variance;
+    if (o->type == MCP_OBSERVER_AUTO) {
+        const double plain[2] = {1.0, 1.0 / k->s->ts};
+        fixed_gains(k, n, k->s->choice ? k->s->choice[k->channel].gain : plain);
+        return 1;
+    }
     if (o->gains) {
         fixed_gains(k, n, o->gains + k->channel * n);
         return 1;
@@ -214,7 +220,8 @@ void mcp_observer_compose(mcp_composer *c, const mcp_system *s, char *known_to)
         int estimate = v >= 0 && !known_to[v] && !measured(t, v);
         known_to[state] = 1;
         if (estimate && t->observer.type == MCP_OBSERVER_DIFFERENCE) difference(&k);
-        else if (estimate && t->observer.type == MCP_OBSERVER_KALMAN) kalman(&k);
+        else if (estimate && (t->observer.type == MCP_OBSERVER_KALMAN || t->observer.type == MCP_OBSERVER_AUTO))
+            kalman(&k);
         else {
             mcp_compose_define(c, t->state[state], "y_%s", t->state[state]);
             continue;

@@ -73,6 +73,7 @@ mcp_status mcp_runtime_create(mcp_runtime **out, const mcp_system *s, mcp_error 
     *out = NULL;
     if (!r) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a controller");
     r->system = s;
+    r->observers = s->observers;
     mcp_status st = mcp_block_alloc(&r->block, layout(r, NULL), err);
     if (st == MCP_OK) {
         layout(r, r->block);
@@ -93,6 +94,20 @@ void mcp_runtime_free(mcp_runtime *r)
     if (!r) return;
     mcp_block_free(r->block);
     mcp_free(r);
+}
+
+mcp_status mcp_runtime_renew(mcp_runtime **r, mcp_error *err)
+{
+    mcp_runtime *next = NULL;
+    if ((*r)->observers == (*r)->system->observers) {
+        mcp_runtime_reset(*r);
+        return MCP_OK;
+    }
+    mcp_status st = mcp_runtime_create(&next, (*r)->system, err);
+    if (st != MCP_OK) return st;
+    mcp_runtime_free(*r);
+    *r = next;
+    return MCP_OK;
 }
 
 void mcp_runtime_reset(mcp_runtime *r)

@@ -48,6 +48,7 @@ typedef struct {
     double           *raw, *turns, *shift; /* [ny] as the sensor gave it, turns in all, turns of this step */
     double           *in, *out, *work;
     mcp_runtime_part  policy, given;
+    unsigned          observers; /* of the system, when this was made */
     void             *block;
 } mcp_runtime;
 
@@ -56,6 +57,8 @@ mcp_status mcp_runtime_create(mcp_runtime **out, const mcp_system *s, mcp_error 
 void       mcp_runtime_free(mcp_runtime *r);
 /* Before the first sample. */
 void mcp_runtime_reset(mcp_runtime *r);
+/* The same after mcp_system_observe may have changed the programs. On failure *r is as before. */
+mcp_status mcp_runtime_renew(mcp_runtime **r, mcp_error *err);
 /* One sample, with the policy of theta or, if theta is NULL, with the commands in given[nu], which are
  * limited alike and reach the observer. A run keeps to one of the two. No allocation, lock or I/O. */
 mcp_fault mcp_runtime_step(mcp_runtime *r, const double *theta, const double *given, const double *measured);

@@ -265,6 +265,29 @@ mcp_status mcp_system_create(mcp_system **out, const mcp_task *task, mcp_error *
     return st;
 }
 
+mcp_status mcp_system_observe(mcp_system *s, const mcp_observer_choice *choice, mcp_error *err)
+{
+    mcp_system           next = *s;
+    size_t               ny = (size_t)s->ny;
+    mcp_observer_choice *own = mcp_calloc(ny, sizeof *own);
+    mcp_status           st = MCP_OK;
+    next.controller = next.policy_true = next.given = NULL;
+    next.choice = own;
+    if (!own) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the observer");
+    memcpy(own, choice, ny * sizeof *own);
+    memset(s->observed, 0, (size_t)s->nx);
+    st = mcp_controller_compose(&next, err);
+    mcp_system *old = st == MCP_OK ? s : &next; /* whose programs are not needed any more */
+    mcp_program_free(old->controller);
+    mcp_program_free(old->policy_true);
+    mcp_program_free(old->given);
+    mcp_free(old->choice);
+    if (st != MCP_OK) return st;
+    *s = next;
+    s->observers++;
+    return MCP_OK;
+}
+
 void mcp_system_free(mcp_system *s)
 {
     if (!s) return;
@@ -278,5 +301,6 @@ void mcp_system_free(mcp_system *s)
     mcp_free(s->kernel_text);
     mcp_free(s->feature_text);
     mcp_free(s->observed);
+    mcp_free(s->choice);
     mcp_free(s);
 }

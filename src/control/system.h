@@ -21,6 +21,13 @@
 #include "program/program.h"
 #include "task/task_data.h"
 
+/* observer: auto. What its filter of one channel with an unmeasured velocity is made from. */
+typedef struct {
+    double change; /* deviation of the velocity's change from sample to sample that it expects */
+    double seen;   /* of which the exploration showed this */
+    double gain[2]; /* of position and velocity */
+} mcp_observer_choice;
+
 typedef struct {
     const mcp_task *task;      /* borrowed */
     double ts;
@@ -53,9 +60,13 @@ typedef struct {
     int white_noise; /* 1: the GPs' noise is white, whatever the task says (an algorithm's own models)  */
     const mcp_watch *watch;    /* whoever opens a plant of this system; borrowed, NULL: nobody        */
     char        *observed;     /* [nx] 1: the controller has an estimate of this state                */
+    mcp_observer_choice *choice; /* [ny] of observer: auto; NULL until the exploration is there: differences */
+    unsigned observers; /* how often the observer was chosen: who has copied its programs looks here */
 } mcp_system;
 
 mcp_status mcp_system_create(mcp_system **out, const mcp_task *task, mcp_error *err);
 void       mcp_system_free(mcp_system *s);
+/* observer: auto. Its programs again, with these gains: [ny], copied. The policy's parameters stay the same. */
+mcp_status mcp_system_observe(mcp_system *s, const mcp_observer_choice *choice, mcp_error *err);
 
 #endif

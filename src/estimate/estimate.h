@@ -21,6 +21,12 @@ typedef struct {
     double *target; /* [count][nx] states whose changes are the GPs' targets; NULL: state */
 } mcp_states;
 
+/* observer: auto. Gains from these trials, compiled into s; other observers stay as they are. A pure function
+ * of the trials. */
+mcp_status mcp_observer_settle(mcp_system *s, int trials, mcp_trial *const *trial, mcp_error *err);
+/* What was settled for one channel and why, in a sentence; 0: nothing to say of this channel. */
+int mcp_observer_explain(const mcp_system *s, int channel, char *text, size_t size);
+
 mcp_status mcp_estimate_states(mcp_states **out, const mcp_system *s, const mcp_trial *t, mcp_error *err);
 void       mcp_states_free(mcp_states *s);
 

@@ -71,11 +71,48 @@ void mcp_run_item_free(mcp_run_item *it)
     mcp_free(it);
 }
 
+/* observer={type: kalman, gains: {..}}: what whoever reads the task later needs to know. */
+static mcp_status write_observer(mcp_run *r, mcp_error *err)
+{
+    const mcp_task *t = r->task;
+    mcp_text        out = {0};
+    mcp_text_add(&out, "observer={type: kalman, gains: {");
+    for (int i = 0; i < t->ny; i++)
+        mcp_text_add(&out, "%s%s: [%.17g, %.17g]", i ? ", " : "", t->measured[i].name,
+                     r->system->choice[i].gain[0], r->system->choice[i].gain[1]);
+    mcp_text_add(&out, "}}");
+    mcp_free(r->observer);
+    mcp_free(r->override);
+    r->observer = NULL;
+    r->override = mcp_calloc((size_t)t->overrides + 1, sizeof *r->override);
+    mcp_status st = mcp_text_take(&out, &r->observer, err);
+    if (st != MCP_OK) return st;
+    if (!r->override) return no_memory(r, err);
+    for (int i = 0; i < t->overrides; i++) r->override[i] = t->override[i];
+    r->override[t->overrides] = r->observer;
+    return MCP_OK;
+}
+
+static mcp_status settle(mcp_run *r, const mcp_run_item *last, mcp_error *err)
+{
+    int         n = r->explored + 1;
+    mcp_trial **trial = mcp_calloc((size_t)n, sizeof(mcp_trial *));
+    if (!trial) return no_memory(r, err);
+    for (int i = 0; i < n; i++) trial[i] = i + 1 < n ? r->item[i]->trial : last->trial;
+    mcp_status st = mcp_observer_settle(r->system, n, trial, err);
+    mcp_free(trial);
+    return st == MCP_OK ? write_observer(r, err) : st;
+}
+
 mcp_status mcp_run_add(mcp_run *r, mcp_run_item *it, mcp_error *err)
 {
     mcp_run_item **more = mcp_realloc(r->item, ((size_t)r->items + 1) * sizeof(mcp_run_item *));
+    mcp_status     st;
     if (!more) return no_memory(r, err);
     r->item = more;
+    if (r->task->observer.type == MCP_OBSERVER_AUTO && it->info.explored && it->trial &&
+        r->explored + 1 == r->task->explore.trials && (st = settle(r, it, err)) != MCP_OK)
+        return st;
     r->item[r->items++] = it;
     r->explored += it->info.explored;
     return MCP_OK;
@@ -170,6 +207,8 @@ void mcp_run_free(mcp_run *r)
     if (!r) return;
     for (int i = 0; i < r->items; i++) mcp_run_item_free(r->item[i]);
     mcp_free(r->item);
+    mcp_free(r->observer);
+    mcp_free(r->override);
     mcp_free(r->status);
     mcp_free(r->folder);
     json_decref(r->notes);

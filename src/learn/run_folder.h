@@ -45,6 +45,8 @@ struct mcp_run {
     int                  params;   /* length of theta */
     int                  items, explored; /* done: exploration first */
     mcp_run_item       **item;
+    char                *observer; /* the setting that observer: auto has become; NULL: not (yet) */
+    const char         **override; /* the task's settings, and that one */
     mcp_error            missing;  /* of mcp_run_open: a forecast that is not there */
 };
 
@@ -52,7 +54,7 @@ struct mcp_run {
  */
 mcp_status mcp_run_create(mcp_run **out, const mcp_task *task, const mcp_learn_settings *s, mcp_error *err);
 mcp_status mcp_run_load(mcp_run *r, mcp_error *err);
-/* How its task was loaded; the pointers are the run's. */
+/* How its task was loaded, observer: auto as it was settled; the pointers are the run's. */
 mcp_task_source mcp_run_source(const mcp_run *r);
 /* How a run stands that ended so. */
 mcp_run_state mcp_run_state_after(mcp_status st);
@@ -77,6 +79,7 @@ mcp_status mcp_run_origin_read(mcp_run_origin *out, const char *folder, const mc
 mcp_status mcp_run_item_create(mcp_run_item **out, const mcp_run *r, int explored, int number, int make,
                                mcp_error *err);
 void       mcp_run_item_free(mcp_run_item *it);
+/* With the last exploration, observer: auto is settled. */
 mcp_status mcp_run_add(mcp_run *r, mcp_run_item *it, mcp_error *err);
 mcp_run_item *mcp_run_trial(const mcp_run *r, int number);     /* policy trial; NULL = none */
 /* The GPs that policy trial `number` was learned with, from its model.json and the data before it. */

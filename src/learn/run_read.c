@@ -35,8 +35,8 @@ mcp_task_source mcp_run_source(const mcp_run *r)
     mcp_task_source_default(&s);
     s.file = r->task->file;
     s.text = r->task->source;
-    s.overrides = (const char *const *)r->task->override;
-    s.override_count = r->task->overrides;
+    s.overrides = r->observer ? r->override : (const char *const *)r->task->override;
+    s.override_count = r->task->overrides + (r->observer != NULL);
     s.registry = r->task->registry;
     return s;
 }

@@ -199,7 +199,7 @@ static mcp_status run_trial(mcp_plant *p, const double *theta, mcp_trial_key key
     mcp_start_draw(task, !theta && task->explore.start.parts ? &task->explore.start : &task->start, key.seed,
                    key.trial, key.run, x0);
     forget(&r.sample);
-    mcp_runtime_reset(p->control);
+    if ((st = mcp_runtime_renew(&p->control, err)) != MCP_OK) return st;
     mcp_plausible_begin(&r.plausible, task);
     st = p->ops.reset(p->context, x0, key.seed, key.trial, key.run, &r.sample, err);
     if (st == MCP_OK) st = loop(&r, tick, tick_context, err);

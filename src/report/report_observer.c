@@ -103,6 +103,11 @@ void mcp_report_observer(mcp_text *out, const mcp_run *r, const mcp_observer_che
         "The last trial: what the sensors gave, what the policy saw in real time, and what the smoother made "
         "of it afterwards for the model. Errors are root mean squares against %s.",
         o->known == 1 ? "the true state" : "the smoothed state");
+    for (int k = 0; k < r->system->ny; k++) {
+        char why[400];
+        if (mcp_observer_explain(r->system, k, why, sizeof why))
+            mcp_page_note(out, "Chosen by itself for %s.", why);
+    }
     error_table(out, r, o);
     mcp_page_grid(out, 1);
     for (int k = 0; k < r->system->nx; k++) {

@@ -239,10 +239,11 @@ static mcp_status read_typed(mcp_reader *r, mcp_yaml *n, const mcp_key *table, c
 
 #define AT(field) offsetof(mcp_task_observer, field)
 const mcp_key mcp_observer_table[] = {
-    {"type", KEY_CHOICE, AT(type), .required = 1, .choices = "none|difference|kalman|custom",
+    {"type", KEY_CHOICE, AT(type), .required = 1, .choices = "none|difference|kalman|custom|auto",
      .about =
          "none: the policy sees what is measured; difference: velocities by backward difference; kalman: one "
-         "filter per measured channel; custom: your own recurrence"},
+         "filter per measured channel; custom: your own recurrence; auto: nothing to choose, a filter per "
+         "channel whose gains follow from the sensor's figures and the exploration"},
     {"lowpass", KEY_NUMBER, AT(lowpass), 0, 1, OPEN_HI, .fallback = "0", .only = "difference",
      .unit = "of Nyquist", .about = "cut-off of a Butterworth low-pass on the velocities; 0 = no filter"},
     {"order", KEY_INT, AT(order), 1, 4, .fallback = "1", .only = "difference",

@@ -53,7 +53,8 @@ typedef enum {
     MCP_OBSERVER_NONE = 0,
     MCP_OBSERVER_DIFFERENCE,
     MCP_OBSERVER_KALMAN,
-    MCP_OBSERVER_CUSTOM
+    MCP_OBSERVER_CUSTOM,
+    MCP_OBSERVER_AUTO /* a filter of backward differences whose gains the exploration decides */
 } mcp_observer_type;
 typedef struct {
     mcp_observer_type type;

@@ -85,6 +85,7 @@ CASE(observers_have_the_right_adjoint)
         "{type: difference, lowpass: 0.5}",
         "{type: difference, lowpass: 0.3, order: 3}",
         "{type: difference, lowpass: 0.4, order: 4}",
+        "auto",
         "{type: kalman, drive: 2.0}",
         "{type: kalman, drive: 2.0, steady: yes}",
         "{type: kalman, drive: {p: 20, theta: 50}, acceleration: yes}",
