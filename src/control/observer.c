@@ -220,8 +220,8 @@ void mcp_observer_compose(mcp_composer *c, const mcp_system *s, char *known_to)
         int estimate = v >= 0 && !known_to[v] && !measured(t, v);
         known_to[state] = 1;
         if (estimate && t->observer.type == MCP_OBSERVER_DIFFERENCE) difference(&k);
-        else if (estimate && (t->observer.type == MCP_OBSERVER_KALMAN || t->observer.type == MCP_OBSERVER_AUTO))
-            kalman(&k);
+        else if (estimate && t->observer.type == MCP_OBSERVER_KALMAN) kalman(&k);
+        else if (estimate && t->observer.type == MCP_OBSERVER_AUTO) kalman(&k);
         else {
             mcp_compose_define(c, t->state[state], "y_%s", t->state[state]);
             continue;

@@ -60,13 +60,13 @@ typedef struct {
     int white_noise; /* 1: the GPs' noise is white, whatever the task says (an algorithm's own models)  */
     const mcp_watch *watch;    /* whoever opens a plant of this system; borrowed, NULL: nobody        */
     char        *observed;     /* [nx] 1: the controller has an estimate of this state                */
-    mcp_observer_choice *choice; /* [ny] of observer: auto; NULL until the exploration is there: differences */
+    mcp_observer_choice *choice; /* [ny] of observer: auto; NULL before the exploration: differences */
     unsigned observers; /* how often the observer was chosen: who has copied its programs looks here */
 } mcp_system;
 
 mcp_status mcp_system_create(mcp_system **out, const mcp_task *task, mcp_error *err);
 void       mcp_system_free(mcp_system *s);
-/* observer: auto. Its programs again, with these gains: [ny], copied. The policy's parameters stay the same. */
+/* observer: auto. Its programs again, with these gains: [ny], copied. The policy's parameters stay. */
 mcp_status mcp_system_observe(mcp_system *s, const mcp_observer_choice *choice, mcp_error *err);
 
 #endif

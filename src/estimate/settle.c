@@ -117,8 +117,9 @@ int mcp_observer_explain(const mcp_system *s, int channel, char *text, size_t si
     }
     mcp_print(text, size,
               "%s: filter of %s with gains %.3g and %.3g/Ts (1 and 1: the plain difference), for a sensor of "
-              "%.3g and changes of %s of %.3g a sample: the exploration had %.3g, and inputs %.2g times as far "
-              "from their limits as a policy may go",
-              v, q, c->gain[0], c->gain[1] * s->ts, r, v, c->change, c->seen, pow(c->change / c->seen, 2.0));
+              "%.3g and changes of %s of %.3g a sample: the exploration had %.3g, and inputs spread over "
+              "their range would be %.2g times as large",
+              v, q, c->gain[0], c->gain[1] * s->ts, r, v, c->change, c->seen,
+              c->change * c->change / (c->seen * c->seen));
     return 1;
 }
