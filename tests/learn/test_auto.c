@@ -1,6 +1,6 @@
 /* test_auto.c - a task that names its sensors and nothing else (smoother: auto, observer: auto): the same
- * bits for any number of threads and however often a run is stopped; robot, particles, folder and export share
- * one observer. */
+ * bits for any number of threads and however often a run is stopped; robot, particles, folder and export
+ * share one observer. */
 #include <unistd.h>
 
 #include "export/export.h"

@@ -42,7 +42,7 @@ CASE(schema_names_every_section_and_ranges)
     REQUIRE_OK(mcp_task_schema(&text, err));
     CHECK_HAS(text, "\"dropout\": {\"description\": ");
     CHECK_HAS(text, "\"minimum\": 0, \"exclusiveMaximum\": 1}");
-    CHECK_HAS(text, "\"enum\": [\"none\", \"difference\", \"kalman\", \"custom\"]");
+    CHECK_HAS(text, "\"enum\": [\"none\", \"difference\", \"kalman\", \"custom\", \"auto\"]");
     CHECK_HAS(text, "{\"required\": [\"mujoco\"]}");
     mcp_task_text_free(text);
 }
