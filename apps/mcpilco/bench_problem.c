@@ -187,7 +187,9 @@ mcp_status bench_make(bench_problem *b, const bench_request *q, mcp_error *err)
     b->gradient = b->theta + b->params;
     b->m = b->gradient + b->params;
     b->v = b->m + b->params;
-    return mcp_policy_draw(b->system, b->visited, b->visits, 1, 1, 0, b->theta, err);
+    const mcp_policy_request start = {
+        .system = b->system, .visited = b->visited, .visits = b->visits, .seed = 1, .trial = 1};
+    return mcp_policy_draw(&start, b->theta, err);
 }
 
 void bench_unmake(bench_problem *b)

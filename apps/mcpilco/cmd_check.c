@@ -95,7 +95,12 @@ static mcp_status prepare(check *c, mcp_error *err)
     mcp_posteriors_request q = {.ngp = c->system->ngp, .gp = c->fit->gp, .use = MCP_FOR_CHECK};
     st = mcp_posteriors_create(&c->model, &q, err);
     if (st == MCP_OK)
-        st = mcp_policy_draw(c->system, c->fit->visited, c->fit->visits, 1, 1, 0, c->theta, err);
+        st = mcp_policy_draw(&(mcp_policy_request){.system = c->system,
+                                                   .visited = c->fit->visited,
+                                                   .visits = c->fit->visits,
+                                                   .seed = 1,
+                                                   .trial = 1},
+                             c->theta, err);
 done:
     mcp_plant_close(plant);
     return st;

@@ -38,8 +38,6 @@ const char *mcp_compose_name(char *buffer, const char *fmt, ...) MCP_PRINTF(2, 3
 
 /* Defines every state the observer knows, by its name, from inputs y_NAME; marks them in known_to[nx]. */
 void mcp_observer_compose(mcp_composer *c, const mcp_system *s, char *known_to);
-/* Standard deviation of a channel's noise, its quantisation included. */
-double mcp_channel_noise(const mcp_task_channel *m);
 /* State index of the velocity of position `state`, -1 = none. */
 int mcp_velocity_of(const mcp_task *t, int state);
 /* Mean and variance of one state over the start distribution. */

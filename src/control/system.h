@@ -68,5 +68,7 @@ mcp_status mcp_system_create(mcp_system **out, const mcp_task *task, mcp_error *
 void       mcp_system_free(mcp_system *s);
 /* observer: auto. Its programs again, with these gains: [ny], copied. The policy's parameters stay. */
 mcp_status mcp_system_observe(mcp_system *s, const mcp_observer_choice *choice, mcp_error *err);
+/* Standard deviation of a channel's noise, its quantisation included. */
+double mcp_channel_noise(const mcp_task_channel *m);
 
 #endif

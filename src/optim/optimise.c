@@ -2,6 +2,8 @@
  *
  *   candidates: warm start and fresh policies race for a few steps, the best goes on
  *   steps:      particles on new noise -> J, gradient -> norm clip -> Adam -> rule
+ *   units:      Adam moves theta/unit, and J is measured by what a trial can cost (mcp_policy_measure): no
+ *               step and no bound below knows in which units the task is written
  *   evaluation: now and then J without dropout on one fixed and somewhat larger noise set, raised by the
  *     share of particles that
  *               fail the task's success test: J (1 + w (1 - p)); the best policy by this score is kept and,
@@ -45,6 +47,9 @@ typedef struct {
     uint32_t                     draws;    /* noise sets used */
     uint32_t                     policies; /* fresh policies drawn */
     double                      *theta, *gradient, *best, *rate;
+    mcp_policy_units             units;
+    double                       trial_cost;   /* unit of J */
+    double                      *adjoint_unit; /* [nx] */
     double best_score, best_cost; /* on the fixed noise: with failures counted, and J alone */
     double *states, *applied; /* of an evaluation's particles; NULL: no success test */
     double failed;            /* the share of them that failed in the last evaluation */
@@ -147,8 +152,13 @@ static void go_to_best(search *s)
 static mcp_status fresh(search *s)
 {
     mcp_adam_reset(&s->adam);
-    return mcp_policy_draw(s->q->system, s->q->visited, s->q->visits, s->q->seed, s->q->trial, s->policies++,
-                           s->theta, s->err);
+    const mcp_policy_request q = {.system = s->q->system,
+                                  .visited = s->q->visited,
+                                  .visits = s->q->visits,
+                                  .seed = s->q->seed,
+                                  .trial = s->q->trial,
+                                  .draw = s->policies++};
+    return mcp_policy_draw(&q, s->theta, s->err);
 }
 
 /* A gradient at theta on new noise. NaN: other noise, then another policy. */
@@ -189,6 +199,7 @@ static mcp_status step(search *s, int event, double *J)
     mcp_status         st = grow(s);
     if (st == MCP_OK) st = sample(s, &result, &event);
     if (st != MCP_OK) return st;
+    for (int i = 0; i < s->params; i++) s->gradient[i] *= s->units.param[i] / s->trial_cost;
     double norm = mcp_clip_norm(s->params, s->set->gradient_clip, s->gradient);
     s->info->history[s->info->steps] = result.J;
     s->info->rate_history[s->info->steps] = s->pace.step_size;
@@ -288,6 +299,7 @@ static size_t layout(search *s, char *mem)
     s->gradient = mcp_arena_doubles(&a, n);
     s->best     = mcp_arena_doubles(&a, n);
     s->rate     = mcp_arena_doubles(&a, n);
+    s->adjoint_unit = mcp_arena_doubles(&a, (size_t)s->q->system->nx);
     s->adam.m   = mcp_arena_doubles(&a, n);
     s->adam.v   = mcp_arena_doubles(&a, n);
     s->costs    = mcp_arena_doubles(&a, (size_t)s->judges);
@@ -311,14 +323,30 @@ static mcp_status search_memory(search *s, void **memory)
                          .epsilon = s->set->epsilon};
     layout(s, *memory);
     s->adam.factor = s->rate;
-    for (int i = 0; i < s->params; i++) s->rate[i] = 1.0;
+    memcpy(s->rate, s->units.param, (size_t)s->params * sizeof *s->rate);
     for (int k = 0; k < mcp_program_groups(p); k++) {
         const mcp_param_group *g = mcp_program_group(p, k);
         for (int i = 0; g->kind == MCP_RBF_WEIGHTS && i < g->count; i++)
-            s->rate[g->offset + i] = s->set->weight_rate;
+            s->rate[g->offset + i] *= s->set->weight_rate;
     }
+    for (int i = 0; i < s->q->system->nx; i++) s->adjoint_unit[i] = s->units.state[i] / s->trial_cost;
     mcp_adam_reset(&s->adam);
     return MCP_OK;
+}
+
+/* Always from the same draw, so that the units of a trial follow from its data alone. */
+static mcp_status measure(search *s)
+{
+    const mcp_policy_request q = {.system = s->q->system,
+                                  .visited = s->q->visited,
+                                  .visits = s->q->visits,
+                                  .seed = s->q->seed,
+                                  .draw = UINT32_MAX};
+    mcp_status               st = mcp_policy_measure(&q, &s->units, s->err);
+    s->trial_cost = s->units.cost * (s->q->system->steps + 1);
+    if (!(s->trial_cost > 0.0)) s->trial_cost = s->q->cost_scale;
+    if (!(s->trial_cost > 0.0) || isinf(s->trial_cost)) s->trial_cost = 1.0;
+    return st;
 }
 
 static mcp_status check_settings(const mcp_optimise_settings *o, mcp_error *err)
@@ -362,7 +390,8 @@ static mcp_status check_gradient(void *context, mcp_posterior *const *p, double 
                                        .steps = q->system->steps,
                                        .true_state = q->true_state,
                                        .noisy = q->system->task->model.noisy,
-                                       .adjoint_clip = s->set->adjoint_clip};
+                                       .adjoint_clip = s->set->adjoint_clip,
+                                       .adjoint_unit = s->adjoint_unit};
     mcp_stream_noise            stream = {.system = q->system,
                                           .seed = q->seed,
                                           .trial = q->trial,
@@ -401,7 +430,8 @@ static mcp_status run(search *s, int warm, mcp_error *err)
                               .true_state = q->true_state,
                               .noisy = q->system->task->model.noisy,
                               .single = s->set->precision != MCP_PRECISION_DOUBLE,
-                              .adjoint_clip = s->set->adjoint_clip};
+                              .adjoint_clip = s->set->adjoint_clip,
+                              .adjoint_unit = s->adjoint_unit};
     if (st == MCP_OK && !warm) st = fresh(s);
     if (st == MCP_OK) memcpy(incumbent, s->theta, (size_t)s->params * sizeof *incumbent);
     if (st == MCP_OK) st = make_posteriors(s, &models, err);
@@ -466,7 +496,8 @@ mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *
     if (warm && q->incumbent_works && set->stop_rule == RULE_SCHEDULE) s.steps_max /= 4;
     if (s.params < 1)
         return mcp_fail(err, MCP_ERR_TASK, "policy: nothing in it can be learned (no rbf, mlp or param)");
-    st = search_memory(&s, &memory);
+    st = measure(&s);
+    if (st == MCP_OK) st = search_memory(&s, &memory);
     if (st == MCP_OK && s.states) st = mcp_scorer_create(&s.scorer, q->system, err);
     if (st == MCP_OK) st = run(&s, warm, err);
     s.info->seconds = mcp_clock() - s.began;
@@ -476,6 +507,7 @@ mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *
         s.info->history = s.info->rate_history = NULL;
     }
     mcp_scorer_free(s.scorer);
+    mcp_policy_units_free(&s.units);
     mcp_block_free(memory);
     return st;
 }

@@ -210,16 +210,18 @@ static void back(mcp_block *b, const mcp_pass *q, int stage, int t, const double
     b->next_bar[stage] = now_bar;
 }
 
-/* Scales the state's adjoint of a lane to at most `most`, and the memories' by the same factor. */
+/* Scales the state's adjoint of a lane, in its units, to at most `most`, and the memories' by the same
+ * factor. */
 static void clip_adjoint(mcp_block *b, int n)
 {
     const mcp_shape *s = b->s;
     const double     most = s->set.adjoint_clip;
     int              any = 0;
     zero(b->clip, 1, b->ld);
-    for (int i = 0; i < s->nx; i++)
-        for (int j = 0; j < n; j++)
-            b->clip[j] += b->x_bar[i * b->ld + j] * b->x_bar[i * b->ld + j];
+    for (int i = 0; i < s->nx; i++) {
+        const double unit = s->set.adjoint_unit ? s->set.adjoint_unit[i] : 1.0, *bar = row(b->x_bar, i, b->ld);
+        for (int j = 0; j < n; j++) b->clip[j] += unit * bar[j] * (unit * bar[j]);
+    }
     for (int j = 0; j < n; j++) {
         any |= b->clip[j] > most * most;
         b->clip[j] = b->clip[j] > most * most ? most / sqrt(b->clip[j]) : 1.0;

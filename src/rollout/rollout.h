@@ -36,7 +36,8 @@ typedef struct {
     int    true_state;   /* 1: MC-PILCO, the policy sees the particle's state */
     int    noisy;        /* sample with the noise variance added */
     int    single;       /* 1: basis functions, and GPs whose posterior allows it, in single precision */
-    double adjoint_clip; /* 0 = none */
+    double adjoint_clip; /* bound on the norm of adjoint_unit[i] dJ/dx[i], particle by particle; 0 = none */
+    const double *adjoint_unit; /* [nx] of states over that of the cost; NULL: ones. Borrowed */
 } mcp_rollout_settings;
 
 /* Borrows everything. posterior: one per GP. */

@@ -34,10 +34,12 @@ const mcp_key mcp_optimise_table[] = {
      .about = "plateau: smallest relative gain that counts. It must also be more than chance over the "
               "particles, by as many standard errors as the last forecast was deviations off (1 to 1.5), and "
               "reach incumbent_gain once the policy succeeds on the particles"},
-    {"adjoint_clip", KEY_NUMBER, AT(adjoint_clip), 0, 1e9, .fallback = "30",
-     .about = "bound on the norm of each particle's state adjoint after every backward step; 0 = none"},
-    {"gradient_clip", KEY_NUMBER, AT(gradient_clip), 0, 1e9, .fallback = "1",
-     .about = "bound on the norm of the policy gradient; 0 = none"},
+    {"adjoint_clip", KEY_NUMBER, AT(adjoint_clip), 0, 1e9, .fallback = "1",
+     .about = "bound on the norm of each particle's state adjoint after every backward step: states in units "
+              "of half their range, the cost in units of what a whole trial can cost; 0 = none"},
+    {"gradient_clip", KEY_NUMBER, AT(gradient_clip), 0, 1e9, .fallback = "0.02",
+     .about = "bound on the norm of the policy gradient, the cost in units of what a whole trial can cost, "
+              "parameters in theirs; 0 = none"},
     {"incumbent_gain", KEY_NUMBER, AT(incumbent_gain), 0, 1, .fallback = "0.02",
      .about = "a policy that succeeded on the plant is replaced only for a larger predicted gain (fraction "
               "of its cost, or of the largest cost of a trial so far if that is more)"},

@@ -261,7 +261,9 @@ CASE(a_fresh_policy_fits_the_ranges_that_were_visited)
                                  .start = "{std: 0.01}"}))
         return;
     visit(visited);
-    REQUIRE_OK(mcp_policy_draw(f.system, visited[0], 200, 1, 1, 0, f.theta, err));
+    const mcp_policy_request start = {
+        .system = f.system, .visited = visited[0], .visits = 200, .seed = 1, .trial = 1};
+    REQUIRE_OK(mcp_policy_draw(&start, f.theta, err));
     const mcp_param_group *c = group(&f, MCP_RBF_CENTRES), *l = group(&f, MCP_RBF_LOG_LENGTHS),
                           *w = group(&f, MCP_RBF_WEIGHTS);
     for (int b = 0; b < c->rows; b++) {
@@ -290,7 +292,9 @@ CASE(weights_follow_the_gain_from_network_to_input)
     if (!make(&f, &(const parts){.policy = "3*tanh(rbf(100, p, dp, dtheta, cos(theta), sin(theta)))"}))
         return;
     visit(visited);
-    REQUIRE_OK(mcp_policy_draw(f.system, visited[0], 200, 1, 1, 0, f.theta, err));
+    const mcp_policy_request start = {
+        .system = f.system, .visited = visited[0], .visits = 200, .seed = 1, .trial = 1};
+    REQUIRE_OK(mcp_policy_draw(&start, f.theta, err));
     const mcp_param_group *w = group(&f, MCP_RBF_WEIGHTS);
     for (int i = 0; i < w->count; i++) most = fmax(most, fabs(f.theta[w->offset + i]));
     CHECK(most > 0.43 && most <= 0.51);
@@ -304,9 +308,11 @@ CASE(draws_are_repeatable_and_differ)
               &(const parts){.policy = "3*tanh(mlp(6, 4, p, dp, dtheta, sin(theta))) + param(k, 0.25)*p"}))
         return;
     double *a = mcp_calloc(3 * (size_t)f.params, sizeof *a), *b = a + f.params, *c = b + f.params;
-    CHECK_OK(mcp_policy_draw(f.system, NULL, 0, 1, 1, 0, a, err));
-    CHECK_OK(mcp_policy_draw(f.system, NULL, 0, 1, 1, 0, b, err));
-    CHECK_OK(mcp_policy_draw(f.system, NULL, 0, 1, 1, 1, c, err));
+    const mcp_policy_request first = {.system = f.system, .seed = 1, .trial = 1},
+                             other = {.system = f.system, .seed = 1, .trial = 1, .draw = 1};
+    CHECK_OK(mcp_policy_draw(&first, a, err));
+    CHECK_OK(mcp_policy_draw(&first, b, err));
+    CHECK_OK(mcp_policy_draw(&other, c, err));
     CHECK(!memcmp(a, b, (size_t)f.params * sizeof *a));
     CHECK(memcmp(a, c, (size_t)f.params * sizeof *a));
     const mcp_param_group *k = group(&f, MCP_PARAM_SCALAR);

@@ -95,7 +95,8 @@ static mcp_status fixture_make(fixture *f, const parts *p, int steps, int data, 
         if (st == MCP_OK)
             st = mcp_posterior_create(&f->posterior[g], f->gp[g], &exact, mcp_isa_level(), NULL, err);
     }
-    if (st == MCP_OK) st = mcp_policy_draw(f->system, NULL, 0, 3, 1, 0, f->theta, err);
+    const mcp_policy_request start = {.system = f->system, .seed = 3, .trial = 1};
+    if (st == MCP_OK) st = mcp_policy_draw(&start, f->theta, err);
     return st;
 }
 

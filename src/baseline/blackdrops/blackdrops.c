@@ -129,6 +129,17 @@ static int consider(search *q, const double *theta)
     return !isfinite(before) || before - J > gain * fabs(before);
 }
 
+static mcp_status draw_policy(const mcp_algorithm_input *in, uint32_t draw, double *theta, mcp_error *err)
+{
+    const mcp_policy_request q = {.system = in->system,
+                                  .visited = in->visited,
+                                  .visits = in->visits,
+                                  .seed = in->seed,
+                                  .trial = in->number,
+                                  .draw = draw};
+    return mcp_policy_draw(&q, theta, err);
+}
+
 /* Spread of each parameter over fresh policies: what a step of size one should mean. */
 static mcp_status find_scale(search *q, mcp_error *err)
 {
@@ -139,9 +150,7 @@ static mcp_status find_scale(search *q, mcp_error *err)
     mean = draw + q->n;
     memset(q->scale, 0, (size_t)q->n * sizeof *q->scale);
     for (uint32_t k = 0; k < DRAWS && st == MCP_OK; k++) {
-        if ((st = mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, 1000 + k, draw,
-                                  err)) != MCP_OK)
-            break;
+        if ((st = draw_policy(in, 1000 + k, draw, err)) != MCP_OK) break;
         for (int i = 0; i < q->n; i++) {
             double d = draw[i] - mean[i];
             mean[i] += d / (k + 1);
@@ -240,8 +249,7 @@ static mcp_status pick_start(search *q, uint32_t k, mcp_error *err)
     f = X + n * PICKS;
     for (uint32_t i = 0; i < PICKS && st == MCP_OK; i++) {
         double *x = X + n * i;
-        st = mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, 5000 * (k + 1) + i, x,
-                             err);
+        st = draw_policy(in, 5000 * (k + 1) + i, x, err);
         if (st == MCP_OK) sharpen(in->system->controller, x);
     }
     if (st == MCP_OK) {

@@ -166,8 +166,13 @@ static mcp_status fresh(search *q, uint32_t draw, mcp_error *err)
     int                        b = p->basis, f = p->features;
     double                    *c = q->x + p->nu * b, *log_l = c + b * f;
     mcp_rand                   r = mcp_rand_make(in->seed, in->number, draw, MCP_RNG_POLICY);
-    mcp_status st =
-        mcp_policy_draw(in->system, in->visited, in->visits, in->seed, in->number, draw, q->theta, err);
+    mcp_status st = mcp_policy_draw(&(mcp_policy_request){.system = in->system,
+                                                          .visited = in->visited,
+                                                          .visits = in->visits,
+                                                          .seed = in->seed,
+                                                          .trial = in->number,
+                                                          .draw = draw},
+                                    q->theta, err);
     if (st != MCP_OK) return st;
     from_theta(q, q->theta);
     for (int k = 0; k < f; k++) log_l[k] += M_LN2;
