@@ -332,8 +332,9 @@ void mcp_diagnosis_make(mcp_diagnosis *d, const mcp_run *r, const mcp_run_item *
     memcpy(d->inside, q.sign.inside, sizeof d->inside);
     memcpy(d->width, q.sign.width, sizeof d->width);
     /* particles that all cost the same have no deviation: the last digit of a cost stands in for it */
-    d->deviations = (it->info.cost - it->info.forecast_cost) /
-                    fmax(it->info.forecast_std, 1e-6 * fabs(it->info.forecast_cost) + 1e-12);
+    double off = it->info.cost - it->info.forecast_cost;
+    double digit = 1e-6 * fmax(fabs(it->info.forecast_cost), fabs(it->info.cost));
+    d->deviations = off == 0.0 ? 0.0 : off / fmax(it->info.forecast_std, digit);
     judge(&q);
     causes(&q);
 }

@@ -1,6 +1,9 @@
 /* train.c - hyper-parameters by maximum marginal likelihood: NLopt's L-BFGS in log space between bounds, from
  * a start that the data suggest and a few random ones. The best point ever evaluated is kept, whatever the
- * optimiser says at its end. */
+ * optimiser says at its end.
+ *
+ * The optimiser sees logs relative to what the data suggest and a likelihood of targets in units of the noise
+ * it starts with: its tolerances mean the same in every unit. */
 #include <math.h>
 #include <nlopt.h>
 #include <string.h>
@@ -17,6 +20,7 @@ typedef struct {
     int             count, free; /* hyper-parameters; those that move */
     int            *place;       /* of the free ones                  */
     double         *start, *lower, *upper;
+    double         *origin, zero; /* what the data suggest, and what to take off the likelihood */
     double         *full, *gradient, *x; /* at the point being evaluated */
     double         *best, nlml, jitter;  /* of this start                */
     double         *winner;              /* of all starts                */
@@ -34,6 +38,7 @@ static size_t layout(search *q, char *base)
     q->best     = mcp_arena_doubles(&a, n);
     q->winner   = mcp_arena_doubles(&a, n);
     q->start    = mcp_arena_doubles(&a, n);
+    q->origin   = mcp_arena_doubles(&a, n);
     q->lower    = mcp_arena_doubles(&a, n);
     q->upper    = mcp_arena_doubles(&a, n);
     q->x        = mcp_arena_doubles(&a, 3 * n);
@@ -46,7 +51,7 @@ static double objective(unsigned n, const double *x, double *g, void *data)
 {
     search *q = data;
     double  nlml, jitter;
-    for (unsigned i = 0; i < n; i++) q->full[q->place[i]] = x[i];
+    for (unsigned i = 0; i < n; i++) q->full[q->place[i]] = q->origin[q->place[i]] + x[i];
     q->evaluations++;
     if (mcp_likelihood_run(q->w, q->full, &nlml, g ? q->gradient : NULL, &jitter, NULL) != MCP_OK) {
         for (unsigned i = 0; g && i < n; i++) g[i] = 0.0;
@@ -58,7 +63,7 @@ static double objective(unsigned n, const double *x, double *g, void *data)
         q->jitter = jitter;
         memcpy(q->best, q->full, (size_t)q->count * sizeof *q->best);
     }
-    return nlml;
+    return nlml - q->zero;
 }
 
 /* L-BFGS sometimes stops at once because its first steps were badly scaled: it then goes on from the best
@@ -73,8 +78,8 @@ static void descend(search *q, const double *from, int evaluations_max)
         nlopt_set_maxeval(q->opt, left);
         nlopt_result r = nlopt_optimize(q->opt, q->x, &value);
         if (r == NLOPT_MAXEVAL_REACHED || r == NLOPT_OUT_OF_MEMORY) break;
-        if (!(before - q->nlml > 1e-6 * (1.0 + fabs(q->nlml)))) break;
-        for (int i = 0; i < q->free; i++) q->x[i] = q->best[q->place[i]];
+        if (!(before - q->nlml > 1e-6 * (1.0 + fabs(q->nlml - q->zero)))) break;
+        for (int i = 0; i < q->free; i++) q->x[i] = q->best[q->place[i]] - q->origin[q->place[i]];
     }
 }
 
@@ -82,7 +87,8 @@ static void random_start(const search *q, mcp_rand *r, double *x)
 {
     for (int i = 0; i < q->free; i++) {
         int at = q->place[i];
-        x[i] = fmin(fmax(q->start[at] + 1.5 * (2.0 * mcp_rand_uniform(r) - 1.0), q->lower[at]), q->upper[at]);
+        double wish = q->start[at] + 1.5 * (2.0 * mcp_rand_uniform(r) - 1.0);
+        x[i] = fmin(fmax(wish, q->lower[at]), q->upper[at]) - q->origin[at];
     }
 }
 
@@ -106,13 +112,15 @@ static mcp_status prepare(search *q, const mcp_gp *gp, const mcp_gp_settings *s,
 {
     double *lo = q->x + q->count, *hi = lo + q->count;
     mcp_gp_start(gp, s, q->start, q->lower, q->upper);
+    memcpy(q->origin, q->start, (size_t)q->count * sizeof *q->origin);
+    q->zero = gp->n * q->origin[q->count - 1];
     for (int i = 0; s->from_present && i < q->count; i++)
         q->start[i] = fmin(fmax(gp->hyper[i], q->lower[i]), q->upper[i]);
     memcpy(q->full, q->start, (size_t)q->count * sizeof *q->full);
     for (int i = 0; i < q->count; i++) {
         if (!(q->upper[i] > q->lower[i])) continue;
-        lo[q->free]      = q->lower[i];
-        hi[q->free]      = q->upper[i];
+        lo[q->free]      = q->lower[i] - q->origin[i];
+        hi[q->free]      = q->upper[i] - q->origin[i];
         q->place[q->free++] = i;
     }
     q->opt = nlopt_create(NLOPT_LD_LBFGS, (unsigned)q->free);
@@ -133,7 +141,7 @@ static mcp_status run_starts(search *q, const mcp_gp_settings *s, mcp_gp_info *i
     mcp_status st = mcp_likelihood_run(q->w, q->start, &info->nlml_start, NULL, &info->jitter, err);
     info->nlml    = INFINITY;
     for (int start = 0; start <= s->restarts; start++) {
-        for (int i = 0; start == 0 && i < q->free; i++) x[i] = q->start[q->place[i]];
+        for (int i = 0; start == 0 && i < q->free; i++) x[i] = q->start[q->place[i]] - q->origin[q->place[i]];
         if (start > 0) random_start(q, &r, x);
         q->nlml = INFINITY;
         descend(q, x, s->evaluations_max);

@@ -1,7 +1,8 @@
 /* dopri5.c - Dormand-Prince 5(4) with the first stage of a step taken from the last stage of the one before
  * (FSAL). k_i = f(x + h sum_j a_ij k_j)     x+ = x + h sum_i b_i k_i     e = h sum_i (b_i - b*_i) k_i A step
- * is accepted when the root mean square of e_i / (tol + tol max(|x_i|, |x+_i|)) is at most 1; the next one is
- * 0.9 err^(-1/5) times as long, between 1/5 and 10 times. The input is constant over a sample and jumps
+ * is accepted when the root mean square of e_i / (tol s_i) is at most 1; the next one is 0.9 err^(-1/5) times
+ * as long, between 1/5 and 10 times. s_i is the size of x_i: the largest of |x_i| and of |x_i'| span in the
+ * trial so far, so that no unit is better than another. The input is constant over a sample and jumps
  * between samples, so the first stage is never carried across samples, the step size is. */
 #include "plant/dopri5.h"
 
@@ -26,30 +27,39 @@ static const double E[STAGES] = {71.0 / 57600,      0,          -71.0 / 16695, 7
 
 size_t mcp_ode_work(int n)
 {
-    return (size_t)(STAGES + 1) * (size_t)n;
+    return (size_t)(STAGES + 3) * (size_t)n;
 }
 
-static double norm(const mcp_ode *o, const double *v, const double *x, const double *y)
+/* Root mean square of h v in units of the error that is allowed. What has no size yet allows none. */
+static double norm(const mcp_ode *o, double h, const double *v, const double *size, const double *y)
 {
     double sum = 0.0;
     for (int i = 0; i < o->n; i++) {
-        double r = v[i] / (o->tolerance * (1.0 + fmax(fabs(x[i]), fabs(y[i]))));
-        sum += r * r;
+        double r = h * v[i], most = o->tolerance * fmax(size[i], fabs(y[i]));
+        if (r == 0.0) continue;
+        sum += r / most * (r / most);
     }
     return sqrt(sum / o->n);
 }
 
-/* First step of a trial: a hundredth of the time in which x or its slope changes by its own size. */
-static double first_step(const mcp_ode *o, double span, const double *x, double *k0, double *k1, double *y)
+static void grow(const mcp_ode *o, double factor, const double *v, double *size)
 {
-    double d0 = norm(o, x, x, x), d1 = norm(o, k0, x, x);
-    double h = d0 < 1e-5 || d1 < 1e-5 ? 1e-6 : 0.01 * d0 / d1;
-    for (int i = 0; i < o->n; i++) y[i] = x[i] + h * k0[i];
+    for (int i = 0; i < o->n; i++) size[i] = fmax(size[i], factor * fabs(v[i]));
+}
+
+/* First step of a trial, as a part of the span: a hundredth of the time in which x or its slope changes by
+ * its own size. */
+static double first_step(const mcp_ode *o, double span, const double *x, double *k0, const double *size,
+                         double *k1, double *y)
+{
+    double d0 = norm(o, 1.0, x, size, x), d1 = norm(o, span, k0, size, x);
+    double h = d0 > 0.0 && d1 > 0.0 ? fmin(0.01 * d0 / d1, 1.0) : 1e-4;
+    for (int i = 0; i < o->n; i++) y[i] = x[i] + h * span * k0[i];
     o->f(o->context, y, k1);
     for (int i = 0; i < o->n; i++) k1[i] -= k0[i];
-    double d2 = fmax(d1, norm(o, k1, x, x) / h);
-    double h1 = d2 <= 1e-15 ? fmax(1e-6, h * 1e-3) : pow(0.01 / d2, 0.2);
-    return fmin(fmin(100.0 * h, h1), span);
+    double d2 = fmax(d1, norm(o, span, k1, size, y) / h);
+    double h1 = d2 > 0.0 && isfinite(d2) ? pow(0.01 / d2, 0.2) : 1e-3 * h;
+    return fmin(fmin(100.0 * h, h1), 1.0) * span;
 }
 
 /* Stages 2..7 from x and k[0]; y is x+ afterwards. */
@@ -66,43 +76,46 @@ static void stages(const mcp_ode *o, double h, const double *x, double *k, doubl
     }
 }
 
-static double error_of(const mcp_ode *o, double h, const double *x, const double *k, const double *y)
+/* e: room for n numbers. */
+static double error_of(const mcp_ode *o, double h, const double *k, const double *size, const double *y,
+                       double *e)
 {
-    int    n = o->n;
-    double sum = 0.0;
+    int n = o->n;
     for (int i = 0; i < n; i++) {
-        double e = 0.0;
-        for (int s = 0; s < STAGES; s++) e += E[s] * k[s * n + i];
-        double r = h * e / (o->tolerance * (1.0 + fmax(fabs(x[i]), fabs(y[i]))));
-        sum += r * r;
+        e[i] = 0.0;
+        for (int s = 0; s < STAGES; s++) e[i] += E[s] * k[s * n + i];
     }
-    return sqrt(sum / n);
+    return norm(o, h, e, size, y);
 }
 
 mcp_status mcp_ode_advance(mcp_ode *o, double span, double *x, mcp_error *err)
 {
     int     n = o->n;
-    double *k = o->work, *y = o->work + (size_t)STAGES * (size_t)n;
+    double *k = o->work, *y = o->work + (size_t)STAGES * (size_t)n, *size = y + n, *e = size + n;
     double  done = 0.0, shortest = 1e-12 * span;
 
     o->f(o->context, x, k);
-    if (!(o->step > 0.0)) o->step = first_step(o, span, x, k, k + n, y);
+    if (!(o->step > 0.0)) memset(size, 0, (size_t)n * sizeof *size);
+    grow(o, 1.0, x, size);
+    grow(o, span, k, size);
+    if (!(o->step > 0.0)) o->step = first_step(o, span, x, k, size, k + n, y);
     while (done < span) {
         int    last = done + o->step * (1.0 + 1e-10) >= span;
         double h = last ? span - done : o->step;
         stages(o, h, x, k, y);
-        double e = error_of(o, h, x, k, y);
-        if (isfinite(e) && e <= 1.0) {
+        double off = error_of(o, h, k, size, y, e);
+        if (isfinite(off) && off <= 1.0) {
             done = last ? span : done + h;
             memcpy(x, y, (size_t)n * sizeof *x);
+            grow(o, 1.0, x, size);
             memcpy(k, k + (size_t)(STAGES - 1) * (size_t)n, (size_t)n * sizeof *k);
-            double longer = h * fmin(10.0, 0.9 * pow(fmax(e, 1e-10), -0.2));
+            double longer = h * fmin(10.0, 0.9 * pow(fmax(off, 1e-10), -0.2));
             /* A step cut short by the end of the sample says nothing against the longer one before it. */
             o->step = last ? fmax(o->step, longer) : longer;
             if (o->step > span) o->step = span;
             o->steps++;
         } else {
-            o->step = h * (isfinite(e) ? fmax(0.2, 0.9 * pow(e, -0.2)) : 0.1);
+            o->step = h * (isfinite(off) ? fmax(0.2, 0.9 * pow(off, -0.2)) : 0.1);
             o->rejected++;
         }
         if (!(o->step > shortest))

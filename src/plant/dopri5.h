@@ -13,7 +13,7 @@ typedef struct {
     mcp_ode_fn *f;
     void       *context;
     int         n;
-    double      tolerance; /* relative and absolute, per step              */
+    double      tolerance; /* of a step's error to the size of the state   */
     double      step;      /* next step to try, s; 0: choose one (a new trial) */
     double     *work;      /* mcp_ode_work(n) doubles                      */
     long        steps, rejected;

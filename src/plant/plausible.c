@@ -3,18 +3,28 @@
 
 #include <math.h>
 
-#include "plant/plant_handle.h"
+#include "control/system.h"
 
 static const double FACTOR = 1e6;
 
+/* How far from zero state i may start. */
+static double start_size(const mcp_task *task, int i)
+{
+    const mcp_task_start *d = &task->start;
+    double                size = 0.0;
+    if (d->type == MCP_START_UNIFORM) return fmax(fabs(d->low[i]), fabs(d->high[i]));
+    for (int k = 0; d->mean && d->std && k < d->parts; k++)
+        size = fmax(size, fabs(d->mean[k * task->nx + i]) + 3.0 * d->std[k * task->nx + i]);
+    return size;
+}
+
 void mcp_plausible_begin(mcp_plausible *p, const mcp_task *task)
 {
-    double x0[MCP_MAX_STATE];
-    mcp_start_mean(task, &task->start, x0);
     p->task    = task;
     p->samples = 0;
-    for (int i = 0; i < task->nx; i++) p->truth[i] = fmax(1.0, fabs(x0[i]));
-    for (int i = 0; i < task->ny; i++) p->measured[i] = p->truth[task->measured[i].state];
+    for (int i = 0; i < task->nx; i++) p->truth[i] = fmax(1.0, start_size(task, i));
+    for (int i = 0; i < task->ny; i++)
+        p->measured[i] = fmax(p->truth[task->measured[i].state], mcp_channel_noise(&task->measured[i]));
 }
 
 static mcp_status refuse(const mcp_plausible *p, const char *name, double value, double most, mcp_error *err)

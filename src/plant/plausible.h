@@ -9,7 +9,8 @@
 /* What a trial has shown so far. */
 typedef struct {
     const mcp_task *task;
-    double measured[MCP_MAX_STATE], truth[MCP_MAX_STATE]; /* largest magnitude, at least 1 and the start's */
+    /* largest magnitude, at least 1 and what the start allows: units far below 1 are judged mildly at first */
+    double measured[MCP_MAX_STATE], truth[MCP_MAX_STATE];
     int    samples;
 } mcp_plausible;
 

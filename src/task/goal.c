@@ -267,14 +267,14 @@ const mcp_key mcp_explore_table[] = {
      .unit = "of the limit",
      .about = "of the uniform range, of each sine, of the triangle; default 1, 0.1, 0.5"},
     {"sines", KEY_INT, AT(sines), 1, 1000, .fallback = "10", .only = "sines", .about = "how many sines"},
-    {"frequency", KEY_OWN, 0, 0, 1e6, OPEN_LO, .only = "sines", .read = read_pair,
+    {"frequency", KEY_OWN, 0, 0, 1e9, OPEN_LO, .only = "sines", .read = read_pair,
      .shape = SHAPE_NUMBERS, .form = "[low, high]",
      .fallback = "[0.1, 2]", .unit = "Hz", .about = "range the frequencies are drawn from"},
     {"phase", KEY_CHOICE, AT(phase), .fallback = "zero", .only = "sines", .choices = "zero|random|crest",
      .about = "zero: all sines start at zero, and push the same way at first; random: less drift of what "
               "integrates "
               "the input; crest: each starts at its largest or smallest value, which leaves no drift at all"},
-    {"period", KEY_OWN, 0, 0, 1e6, OPEN_LO, .only = "triangle", .read = read_pair,
+    {"period", KEY_OWN, 0, 0, 1e9, OPEN_LO, .only = "triangle", .read = read_pair,
      .shape = SHAPE_NUMBERS, .form = "[low, high]",
      .fallback = "[0.7, 1.3]", .unit = "s", .about = "range the periods are drawn from"},
     {"noise", KEY_NUMBER, AT(noise), 0, 1, .fallback = "0.1", .only = "triangle", .unit = "of the limit",
@@ -310,7 +310,7 @@ mcp_status mcp_read_explore(mcp_reader *r, mcp_yaml *n, void *base, const mcp_ke
 const mcp_key mcp_success_table[] = {
     {"when", KEY_EXPR, AT(success), .required = 1,
      .about = "the test: an expression of state and inputs, e.g. abs(p) < 0.1"},
-    {"last", KEY_NUMBER, AT(success_last), 0, 1e5, .fallback = "1", .unit = "s",
+    {"last", KEY_NUMBER, AT(success_last), 0, 1e9, .fallback = "1", .unit = "s",
      .about = "it must hold at all samples of the last so many seconds"},
     MCP_KEY_END,
 };

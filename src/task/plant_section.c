@@ -76,7 +76,7 @@ const mcp_key mcp_plant_table[] = {
     {"after", KEY_EXPRS, AT(after), .only = "ode",
      .about = "state: its value after each sample (clamps, known jumps)"},
     {"tolerance", KEY_NUMBER, AT(tolerance), 0, 0.1, OPEN_LO, .fallback = "1e-8",
-     .only = "ode", .about = "relative and absolute tolerance of the integrator"},
+     .only = "ode", .about = "error of a step of the integrator, relative to the size of each state in the trial"},
     {"mujoco", KEY_TEXT, AT(model), .about = "MuJoCo model (XML), relative to the task file"},
     {"map", KEY_OWN, offsetof(plant_row, plant), .read = read_map, .shape = SHAPE_TEXT_MAP,
      .form = "a mapping name: place in the model",

@@ -30,9 +30,9 @@ const mcp_key mcp_input_table[] = {
     MCP_KEY_END,
 };
 const mcp_key mcp_measured_table[] = {
-    {"noise", KEY_NUMBER, offsetof(mcp_task_channel, noise), 0, 1e6, .fallback = "0",
+    {"noise", KEY_NUMBER, offsetof(mcp_task_channel, noise), 0, 1e9, .fallback = "0",
      .unit = "the state's unit", .about = "standard deviation of the sensor's noise"},
-    {"resolution", KEY_NUMBER, offsetof(mcp_task_channel, quantum), 0, 1e6, .fallback = "0",
+    {"resolution", KEY_NUMBER, offsetof(mcp_task_channel, quantum), 0, 1e9, .fallback = "0",
      .unit = "the state's unit",
      .about =
          "step of an encoder or converter (rounding on the plant, equivalent noise in particles); 0 = none"},

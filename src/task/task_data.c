@@ -17,9 +17,9 @@
 const mcp_key mcp_task_table[] = {
     {"name", KEY_TEXT, AT(name), .required = 1, .about = "a short name of the task"},
     {"title", KEY_TEXT, AT(title), .about = "one line for the report"},
-    {"rate", KEY_NUMBER, AT(rate), 0, 100000, OPEN_LO, .required = 1, .unit = "Hz",
+    {"rate", KEY_NUMBER, AT(rate), 0, 1e9, OPEN_LO, .required = 1, .unit = "Hz",
      .about = "how often the controller runs"},
-    {"trial", KEY_NUMBER, AT(trial), 0, 86400, OPEN_LO, .required = 1, .unit = "s",
+    {"trial", KEY_NUMBER, AT(trial), 0, 1e9, OPEN_LO, .required = 1, .unit = "s",
      .about = "length of a trial, a whole number of samples"},
     {"trials", KEY_INT, AT(trials), 1, 1000, .fallback = "5", .about = "policy trials after exploration"},
     {"constants", KEY_OWN, 0, .read = mcp_read_constants,
