@@ -7,8 +7,8 @@
  * and weights such that one full basis function asks for up to half of the input limit: the gain from a
  * network's output to the input is measured, so `10*tanh(rbf(...)/10)` and `10*tanh(rbf(...))` start alike.
  *
- * Nothing here knows a unit: every number comes from the data, the start, the cost or the limits of inputs, and
- * every comparison is relative. The same scales are the units of the parameters that Adam moves. */
+ * Nothing here knows a unit: every number comes from the data, the start, the cost or the limits of inputs,
+ * and every comparison is relative. The same scales are the units of the parameters that Adam moves. */
 #include "optim/policy_init.h"
 
 #include <math.h>
@@ -135,7 +135,8 @@ static int repeats(drawing *d, int i, double turn)
     return moved;
 }
 
-/* The turn of state i: in rad, degrees or whole turns, or a decimal part or multiple of one of them. 0: none. */
+/* The turn of state i: in rad, degrees or whole turns, or a decimal part or multiple of one of them; 0: none.
+ */
 static double turn_of(drawing *d, int i)
 {
     static const double whole[] = {1.0, MCP_TURN, 360.0};
@@ -488,7 +489,8 @@ static mcp_status draw(drawing *d, const mcp_policy_request *q, mcp_error *err)
 
 mcp_status mcp_policy_draw(const mcp_policy_request *q, double *theta, mcp_error *err)
 {
-    drawing d = {.theta = theta, .scale = mcp_calloc((size_t)mcp_program_params(q->system->policy_true) + 1, 8)};
+    size_t     n = (size_t)mcp_program_params(q->system->policy_true);
+    drawing    d = {.theta = theta, .scale = mcp_calloc(n + 1, sizeof *d.scale)};
     mcp_status st = d.scale ? draw(&d, q, err)
                             : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a fresh policy");
     mcp_free(d.room);

@@ -12,7 +12,8 @@ typedef struct {
     uint32_t          trial, draw; /* the same (seed, trial, draw) gives the same numbers */
 } mcp_policy_request;
 
-/* A fresh policy: rbf centres and lengths in the ranges of `visited`, weights in units of the input limits. */
+/* A fresh policy: rbf centres and lengths in the ranges of `visited`, weights in units of the input limits.
+ */
 mcp_status mcp_policy_draw(const mcp_policy_request *q, double *theta, mcp_error *err);
 
 /* What one unit of each quantity is, from data, start, cost and limits; so that rescaling any of them changes

@@ -9,7 +9,7 @@
 /* What a trial has shown so far. */
 typedef struct {
     const mcp_task *task;
-    /* largest magnitude, at least 1 and what the start allows: units far below 1 are judged mildly at first */
+    /* largest magnitude, at least 1 and what the start allows: tiny units are judged mildly at first */
     double measured[MCP_MAX_STATE], truth[MCP_MAX_STATE];
     int    samples;
 } mcp_plausible;

@@ -219,7 +219,8 @@ static void clip_adjoint(mcp_block *b, int n)
     int              any = 0;
     zero(b->clip, 1, b->ld);
     for (int i = 0; i < s->nx; i++) {
-        const double unit = s->set.adjoint_unit ? s->set.adjoint_unit[i] : 1.0, *bar = row(b->x_bar, i, b->ld);
+        const double  unit = s->set.adjoint_unit ? s->set.adjoint_unit[i] : 1.0;
+        const double *bar = row(b->x_bar, i, b->ld);
         for (int j = 0; j < n; j++) b->clip[j] += unit * bar[j] * (unit * bar[j]);
     }
     for (int j = 0; j < n; j++) {

@@ -84,8 +84,9 @@ static void same_curve(const char *name, const char *unit, double k, const curve
                    a->cost[i], b->cost[i] / a->cost[i] - 1, b->forecast[i] / a->forecast[i] - 1,
                    b->last[i] / a->last[i] - 1);
         if (!same)
-            FAIL_("%s with %s x %g, trial %d: cost %.9g, %.9g; forecast %.9g, %.9g; optimised %.9g, %.9g", name,
-                  unit, k, i, a->cost[i], b->cost[i], a->forecast[i], b->forecast[i], a->last[i], b->last[i]);
+            FAIL_("%s with %s x %g, trial %d: cost %.9g, %.9g; forecast %.9g, %.9g; optimised %.9g, %.9g",
+                  name, unit, k, i, a->cost[i], b->cost[i], a->forecast[i], b->forecast[i], a->last[i],
+                  b->last[i]);
     }
 }
 

@@ -16,7 +16,7 @@ static void oscillator(void *context, const double *x, double *dx)
 /* Error after 50 samples of 0.1 s. */
 static double oscillator_error(double tolerance, long *steps)
 {
-    double  w = 3.0, x[2] = {1.0, 0.0}, work[16];
+    double  w = 3.0, x[2] = {1.0, 0.0}, work[20];
     mcp_ode o = {.f = oscillator, .context = &w, .n = 2, .tolerance = tolerance, .work = work};
     for (int k = 0; k < 50; k++) CHECK_OK(mcp_ode_advance(&o, 0.1, x, err));
     *steps = o.steps;
@@ -43,7 +43,7 @@ static void line(void *context, const double *x, double *dx)
 
 CASE(easy_equations_take_one_step_a_sample)
 {
-    double  x[2] = {0.0, 1.0}, work[16];
+    double  x[2] = {0.0, 1.0}, work[20];
     mcp_ode o = {.f = line, .n = 2, .tolerance = 1e-9, .work = work};
     for (int k = 0; k < 10; k++) CHECK_OK(mcp_ode_advance(&o, 0.5, x, err));
     CHECK_CLOSE(x[0], 10.0, 1e-15, 0);
@@ -58,7 +58,7 @@ static void explode(void *context, const double *x, double *dx)
 
 CASE(a_solution_that_explodes_is_an_error_with_a_place)
 {
-    double    x[1] = {1.0}, work[8];
+    double    x[1] = {1.0}, work[10];
     mcp_ode   o = {.f = explode, .n = 1, .tolerance = 1e-8, .work = work};
     mcp_error e = {MCP_OK, ""};
     CHECK(mcp_ode_advance(&o, 2.0, x, &e) == MCP_ERR_NUMERIC);
@@ -73,7 +73,7 @@ static void bad(void *context, const double *x, double *dx)
 
 CASE(nan_slopes_are_an_error)
 {
-    double  x[1] = {1.0}, work[8];
+    double  x[1] = {1.0}, work[10];
     mcp_ode o = {.f = bad, .n = 1, .tolerance = 1e-8, .work = work};
     CHECK(mcp_ode_advance(&o, 2.0, x, NULL) == MCP_ERR_NUMERIC);
 }
@@ -86,7 +86,7 @@ static double follow(const char *name, mcp_ode_fn *f, int nu, int nx, double fri
     mcp_csv     *c = NULL;
     mcp_error    why;
     system_input in = {.friction = friction};
-    double       work[8 * 8], worst = 0.0;
+    double       work[10 * 8], worst = 0.0;
     mcp_ode      o = {.f = f, .context = &in, .n = nx, .tolerance = tolerance, .work = work};
     snprintf(path, sizeof path, TEST_SOURCE_DIR "/tests/plant/ode_%s.csv", name);
     if (mcp_csv_read(&c, path, &why) != MCP_OK) {

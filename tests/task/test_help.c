@@ -32,7 +32,7 @@ CASE(reference_names_every_section)
     CHECK_HAS(text, "| `particles` | whole number 1 .. 100000 |  | `200` |");
     CHECK_HAS(text, "## `observer`");
     CHECK_HAS(text, "### `start.mixture`");
-    CHECK_HAS(text, "| `rate` | number in (0, 100000] | Hz | **required** |");
+    CHECK_HAS(text, "| `rate` | number in (0, 1e+09] | Hz | **required** |");
     mcp_task_text_free(text);
 }
 
