@@ -35,25 +35,32 @@ class Integrator:
     """Dormand-Prince 5(4), the step carried from sample to sample."""
 
     def __init__(self, tolerance):
-        self.tolerance, self.step = tolerance, 0.0
+        self.tolerance, self.step, self.size = tolerance, 0.0, None
 
-    def scaled(self, v, x, y):
+    def grow(self, factor, v):
+        self.size = [max(a, factor * abs(b)) for a, b in zip(self.size or [0.0] * len(v), v)]
+
+    def scaled(self, h, v, y):
         total = 0.0
         for i in range(len(v)):
-            r = v[i] / (self.tolerance * (1.0 + max(abs(x[i]), abs(y[i]))))
-            total += r * r
+            r = h * v[i]
+            if r != 0.0:
+                r /= self.tolerance * max(self.size[i], abs(y[i]))
+                total += r * r
         return math.sqrt(total / len(v))
 
     def first(self, f, span, x, k0):
-        d0, d1 = self.scaled(x, x, x), self.scaled(k0, x, x)
-        h = 1e-6 if d0 < 1e-5 or d1 < 1e-5 else 0.01 * d0 / d1
-        k1 = f([x[i] + h * k0[i] for i in range(len(x))])
-        d2 = max(d1, self.scaled([a - b for a, b in zip(k1, k0)], x, x) / h)
-        h1 = max(1e-6, h * 1e-3) if d2 <= 1e-15 else math.pow(0.01 / d2, 0.2)
-        return min(min(100.0 * h, h1), span)
+        d0, d1 = self.scaled(1.0, x, x), self.scaled(span, k0, x)
+        h = min(0.01 * d0 / d1, 1.0) if d0 > 0.0 and d1 > 0.0 else 1e-4
+        y = [x[i] + h * span * k0[i] for i in range(len(x))]
+        d2 = max(d1, self.scaled(span, [a - b for a, b in zip(f(y), k0)], y) / h)
+        h1 = math.pow(0.01 / d2, 0.2) if d2 > 0.0 else 1e-3 * h
+        return min(min(100.0 * h, h1), 1.0) * span
 
     def advance(self, f, span, x):
         n, done, k = len(x), 0.0, [f(x)]
+        self.grow(1.0, x)
+        self.grow(span, k[0])
         if not self.step > 0.0:
             self.step = self.first(f, span, x, k[0])
         while done < span:
@@ -68,17 +75,17 @@ class Integrator:
                         total += A[s][j] * k[j][i]
                     y.append(x[i] + h * total)
                 k.append(f(y))
-            total = 0.0
+            off = []
             for i in range(n):
                 e = 0.0
                 for s in range(7):
                     e += E[s] * k[s][i]
-                r = h * e / (self.tolerance * (1.0 + max(abs(x[i]), abs(y[i]))))
-                total += r * r
-            e = math.sqrt(total / n)
+                off.append(e)
+            e = self.scaled(h, off, y)
             if e <= 1.0:
                 done = span if last else done + h
                 x, k = y, [k[6]]
+                self.grow(1.0, x)
                 longer = h * min(10.0, 0.9 * math.pow(max(e, 1e-10), -0.2))
                 self.step = min(max(self.step, longer) if last else longer, span)
             else:

@@ -19,7 +19,7 @@
 #include "math/rng.h"
 #include "math/stats.h"
 
-enum { PROBES = 256, FEW = PROBES / 4, FEATURES_MAX = 256 };
+enum { PROBES = 256, FEW = PROBES / 4, TRIED = 8, FEATURES_MAX = 256 };
 
 static const double widen = 1.5;         /* of the visited range                              */
 static const double length_part = 0.35;  /* length-scale as a part of a feature's range       */
@@ -119,7 +119,7 @@ static int repeats(drawing *d, int i, double turn)
     int    moved = 0;
     for (int node = 0; node < mcp_program_net_count(d->p); node++) {
         int n = mcp_program_net_features(d->p, node);
-        for (int k = 0; k < 8; k++) {
+        for (int k = 0; k < TRIED; k++) {
             draw_state(d, d->x);
             features(d, node, d->x, at);
             d->x[i] += 0.16 * turn;
@@ -141,13 +141,15 @@ static double turn_of(drawing *d, int i)
 {
     static const double whole[] = {1.0, MCP_TURN, 360.0};
     const mcp_rand      random = d->random; /* the same states for all: how many are tried depends on units */
-    for (int decade = -7; decade <= 7; decade++)
-        for (size_t k = 0; k < sizeof whole / sizeof *whole; k++) {
-            double turn = whole[k] * pow(10.0, decade);
-            d->random = random;
-            if (repeats(d, i, turn)) return turn;
-        }
-    return 0.0;
+    double              found = 0.0;
+    for (int k = 0; k < 45 && found == 0.0; k++) {
+        double turn = whole[k % 3] * pow(10.0, k / 3 - 7);
+        d->random = random;
+        if (repeats(d, i, turn)) found = turn;
+    }
+    d->random = random;
+    for (int k = 0; k < TRIED * mcp_program_net_count(d->p); k++) draw_state(d, d->x);
+    return found;
 }
 
 /* Does feature j of a node repeat in every state it depends on? It lives on a circle then. */
@@ -193,18 +195,20 @@ static double commands(drawing *d, const double *base, double *keep)
 
 static double moved_by(drawing *d, int offset, int count, double step, const double *base)
 {
-    for (int i = 0; i < count; i++) d->theta[offset + i] += step;
+    const double own = d->theta[offset];
+    for (int i = 0; i < count; i++) d->theta[offset + i] = own + step;
     double by = commands(d, base, NULL);
-    for (int i = 0; i < count; i++) d->theta[offset + i] -= step;
+    for (int i = 0; i < count; i++) d->theta[offset + i] = own;
     return by;
 }
 
-/* |d command/d theta| in units of the limits, all `count` parameters moved alike. Nobody knows what a small
- * step is: it is the one that moves the commands by a hundred-thousandth of their limits. 0: none does. */
+/* |d command/d theta| in units of the limits, all `count` parameters, which are equal, moved alike. Nobody
+ * knows what a small step is: it is the one that moves the commands by a hundred-thousandth of their limits.
+ * 0: none does. */
 static double gain_of(drawing *d, int offset, int count, double *base)
 {
     const double small = 1e-5;
-    double       step = 1.0, by = 0.0, own = d->theta[offset];
+    double       step = 1.0, by = 0.0;
     commands(d, NULL, base);
     for (int k = 0; k < 40; k++) {
         by = moved_by(d, offset, count, step, base);
@@ -213,7 +217,6 @@ static double gain_of(drawing *d, int offset, int count, double *base)
         else step *= by > 0.0 ? fmin(small / by, 1e6) : 1e6;
         if (!(step < 1e30) || step < 1e-30) return 0.0;
     }
-    d->theta[offset] = own;
     return by > 0.0 && isfinite(by) ? by / step : 0.0;
 }
 
