@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DEMO   ?= runs/demo
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: build demo test bench lint coverage install docs setup clean attack
+.PHONY: build demo test bench lint coverage install wheel deb docs setup clean attack
 
 # One build folder: $(call build_in,folder,cmake options[,target])
 build_in = mkdir -p $(1) && \
@@ -53,6 +53,17 @@ install:
 		-DCMAKE_BUILD_TYPE=Release -DBUILD_TESTING=OFF -DCMAKE_INSTALL_PREFIX=$(PREFIX))
 	@cmake --install build-install
 
+# dist/mcpilco-*.whl, for any Python of this architecture: it carries the library and what that needs.
+wheel:
+	@scripts/setup build package
+	@/usr/bin/python3 -m pip --quiet wheel . --no-build-isolation --no-deps --wheel-dir dist
+	@ls dist/*.whl
+
+# dist/*.deb, for the Debian it is built on; lintian must find no error in them.
+deb:
+	@scripts/setup build package
+	@scripts/deb dist
+
 # The pages of docs/ as a site with search: build/site/index.html
 docs:
 	@scripts/setup docs
@@ -62,4 +73,4 @@ setup:
 	@scripts/setup build test lint
 
 clean:
-	rm -rf build build-*
+	rm -rf build build-* dist

@@ -4,6 +4,7 @@ import ctypes
 import json
 import math
 import os
+import runpy
 import signal
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import threading
 import time
 import unittest
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
@@ -548,6 +550,28 @@ class DocsTest(unittest.TestCase):
         names = {}
         exec(script, names)
         self.assertTrue(names["run"].success)
+
+    def test_the_gymnasium_example_runs(self):
+        """With the real environment where it is, else with ours; few steps, one trial."""
+        try:
+            import gymnasium  # noqa: F401
+
+            arguments = []
+        except ImportError:
+            arguments = ["pendulum_env:Pendulum"]
+        make, all_trials, small = mcpilco.Task, mcpilco.learn, {**TINY, "explore.trials": 1}
+
+        def one_trial(task, plant, seed, trials):
+            return all_trials(task, plant, seed=seed, trials=1, progress=False)
+
+        with mock.patch.object(sys, "argv", ["gym_pendulum.py", *arguments]), mock.patch.object(
+            mcpilco, "Task", lambda given: make(given, set=small)
+        ), mock.patch.object(mcpilco, "learn", one_trial):
+            names = runpy.run_path(str(SOURCE / "examples/python/gym_pendulum.py"))
+        data = names["run"].trials[-1].data
+        self.assertEqual(len(data), names["task"].steps + 1)
+        self.assertLess(np.abs(np.diff(data["measured.theta"])).max(), 0.05 * 8 + 0.1)  # unwrapped
+        self.assertGreater(np.ptp(data["applied.u"][:-1]), 0)
 
     def test_the_notebook_ends_at_its_goal_with_c_code(self):
         import run_notebook
