@@ -93,12 +93,13 @@ def carry(package):
             shutil.copy(source, lib / names[name])
             licence(source, licences)
             files.append(lib / names[name])
-    for file in files:
-        change = [x for n in needed(file) for x in ("--replace-needed", n, names[n])]
-        if file.parent == lib:
-            change += ["--set-soname", file.name]
-        run("patchelf", *change, "--set-rpath", "$ORIGIN" if file.parent == lib else "$ORIGIN/../lib", file)
+    for file in files:  # one change a call: patchelf 0.14 mixes several up
         file.chmod(0o755)
+        for name in needed(file):
+            run("patchelf", "--replace-needed", name, names[name], file)
+        if file.parent == lib:
+            run("patchelf", "--set-soname", file.name, file)
+        run("patchelf", "--set-rpath", "$ORIGIN" if file.parent == lib else "$ORIGIN/../lib", file)
 
 
 def platform(library):

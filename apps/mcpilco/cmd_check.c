@@ -14,6 +14,7 @@
 #include "optim/policy_init.h"
 #include "options.h"
 #include "rollout/rollout.h"
+#include "standin_plant.h"
 #include "term.h"
 
 typedef struct {
@@ -73,13 +74,16 @@ static void list_programs(const mcp_system *s)
     }
 }
 
-/* A model from one exploration of the simulated plant, and a policy to try on it. */
+/* A model from one exploration of the simulated plant, and a policy to try on it. A real plant does not move
+ * for this: a stand-in gives data of the same size, enough for the gradient and for time and memory. */
 
 static mcp_status prepare(check *c, mcp_error *err)
 {
     mcp_plant *plant = NULL;
-    mcp_status st;
-    if ((st = mcp_plant_open(&plant, c->system, err)) != MCP_OK) goto done;
+    standin    memory;
+    mcp_status st = mcp_plant_is_simulated(c->task) ? mcp_plant_open(&plant, c->system, err)
+                                                    : standin_open(&plant, c->system, &memory, err);
+    if (st != MCP_OK) goto done;
     if ((st = mcp_trial_create(&c->trial, c->task, err)) != MCP_OK) goto done;
     st = mcp_plant_run(plant, NULL, (mcp_trial_key){1, 0, 0}, NULL, NULL, c->trial, err);
     if (st != MCP_OK) goto done;
@@ -235,19 +239,18 @@ static int run(check *c, int listing)
     if (!c->json && listing) list_programs(c->system);
     json_object_set_new(c->report, "task", mcp_json_text(c->task->name));
     json_object_set_new(c->report, "parameters", json_integer(c->params));
-    if (!mcp_plant_is_simulated(c->task)) {
-        if (!c->json) describe_observer(c);
-        if (!c->json)
-            printf("\nno gradient check: it needs data, and this plant would have to move for it; mcpilco "
-                   "rig probes it\n");
-        return c->json ? term_json(json_incref(c->report)) : 0;
+    int real = !mcp_plant_is_simulated(c->task);
+    json_object_set_new(c->report, "stand_in", json_boolean(real));
+    if (!c->json && real) { /* what invented data say of the observer does not count */
+        describe_observer(c);
+        printf("\nthe plant is not asked: it would have to move. With invented data of the same size:\n");
     }
-    if (!c->json) printf("\ngradient of a short rollout on a model of one exploration trial:\n");
+    if (!c->json) printf("%sgradient of a short rollout on a model of one exploration trial:\n", real ? "" : "\n");
     if (prepare(c, &err) != MCP_OK || gradient(c, &worst, &right, &err) != MCP_OK ||
         cost_of_step(c, &err) != MCP_OK)
         return term_error("check", &err);
     json_object_set_new(c->report, "gradient_right", json_boolean(right));
-    if (!c->json) describe_observer(c);
+    if (!c->json && !real) describe_observer(c);
     if (c->json) code = term_json(json_incref(c->report));
     else printf("  the gradient is %s (largest relative error %.1e)\n", right ? "right" : "WRONG", worst);
     return right ? code : 1;
@@ -272,7 +275,7 @@ int cmd_check(int argc, char **argv)
         .least = 1,
         .most = 1,
         .positional = file,
-        .about = "Reads a task file and says what is wrong with it, by file, line and column; if nothing is, "
+        .about = "Reads a task file and says all that is wrong with it, by file, line and column; if nothing is, "
                  "shows the compiled step,\n"
                  "checks its gradient against differences on a model of one exploration trial, and estimates "
                  "time and memory.",
@@ -282,11 +285,15 @@ int cmd_check(int argc, char **argv)
     int code = options_parse(&verb, argc, argv);
     if (code != OPTIONS_GO) return code;
 
-    check     c = {.json = json, .report = json_object()};
-    mcp_task *task = NULL;
-    mcp_error err;
-    if (mcp_task_load(&task, file[0], set.item, set.count, &err) != MCP_OK ||
-        mcp_system_create(&c.system, task, &err) != MCP_OK ||
+    enum { MISTAKES = 64 };
+    check           c = {.json = json, .report = json_object()};
+    mcp_task       *task = NULL;
+    mcp_error       err, mistake[MISTAKES];
+    mcp_mistakes    all = {mistake, MISTAKES, 0};
+    mcp_task_source source = {sizeof source, file[0], NULL, set.item, set.count, NULL};
+    if (mcp_task_read_all(&task, &source, &all, &err) != MCP_OK) {
+        code = term_errors("check", mistake, all.count);
+    } else if (mcp_system_create(&c.system, task, &err) != MCP_OK ||
         mcp_pool_create(&c.pool, threads, &err) != MCP_OK) {
         code = term_error("check", &err);
     } else {

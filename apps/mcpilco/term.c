@@ -74,17 +74,39 @@ void term_want_json(void)
     json_wanted = 1;
 }
 
-int term_error(const char *verb, const mcp_error *e)
+static json_t *say(const char *verb, const mcp_error *e)
 {
     char text[sizeof e->text];
     memcpy(text, e->text, sizeof text);
     mcp_text_plain(text);
-    int code = e->status == MCP_ERR_STOPPED ? 130 : 1;
     fprintf(stderr, "mcpilco %s: %s\n", verb, text);
-    if (json_wanted)
-        (void)term_json(json_pack("{s:s, s:s, s:o, s:i}", "event", "error", "verb", verb, "text",
-                                  mcp_json_text(text), "exit", code));
-    return code;
+    return mcp_json_text(text);
+}
+
+static int exit_code(const mcp_error *e)
+{
+    return e->status == MCP_ERR_STOPPED ? 130 : 1;
+}
+
+int term_error(const char *verb, const mcp_error *e)
+{
+    json_t *text = say(verb, e);
+    if (!json_wanted) json_decref(text);
+    else
+        (void)term_json(json_pack("{s:s, s:s, s:o, s:i}", "event", "error", "verb", verb, "text", text,
+                                  "exit", exit_code(e)));
+    return exit_code(e);
+}
+
+int term_errors(const char *verb, const mcp_error *e, int count)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) json_array_append_new(list, say(verb, &e[i]));
+    if (!json_wanted) json_decref(list);
+    else
+        (void)term_json(json_pack("{s:s, s:s, s:O, s:i, s:o}", "event", "error", "verb", verb, "text",
+                                  json_array_get(list, 0), "exit", exit_code(&e[0]), "mistakes", list));
+    return exit_code(&e[0]);
 }
 
 int term_json(json_t *object)

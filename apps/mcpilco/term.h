@@ -29,6 +29,8 @@ const char *term_number(char *out, size_t size, const char *fmt, double v);
 void term_want_json(void); /* errors go to standard output too, as an object */
 /* Prints "mcpilco VERB: sentence" and returns the exit code: 130 when stopped, else 1. */
 int term_error(const char *verb, const mcp_error *e);
+/* The same for all mistakes of a file, at least one: "mistakes" of the JSON object lists them. */
+int term_errors(const char *verb, const mcp_error *e, int count);
 /* One JSON object on one line of stdout, flushed; takes it over. Returns 0, or 1 when stdout is broken: with
  * a sentence, or quietly asking to stop when its reader is gone. */
 int term_json(json_t *object);

@@ -66,6 +66,7 @@ struct mcp_key {
     const char    *unit, *about;
     const char    *form; /* KEY_OWN: what the value looks like, for the reference and messages */
     int            shape; /* KEY_OWN: the same for the schema */
+    int            base;  /* other sections are read by what this one says */
 };
 #define MCP_KEY_END  \
     {                \
@@ -76,7 +77,16 @@ struct mcp_reader {
     mcp_task  *task;
     mcp_task_memory   *bag;
     mcp_error *err;
+    mcp_mistakes *all; /* NULL: the first mistake ends the reading */
+    const char   *damaged[32]; /* sections of the task that could not be read to their end */
+    int           damages;
 };
+
+/* Unless it is the one added last. */
+void mcp_mistakes_add(mcp_mistakes *all, const mcp_error *err);
+/* After a failure st, written to r->err: MCP_OK if it was noted and the reading goes on, else st. */
+mcp_status mcp_read_note(mcp_reader *r, mcp_status st);
+int        mcp_read_sound(const mcp_reader *r, const char *section);
 
 /* Reads a mapping into the struct at base. Unknown keys first, then the table in its own order, defaults
  * included. */

@@ -39,7 +39,7 @@ static void check(scope *s, const mcp_expr *e)
     char name[48];
     if (!e->text || s->status != MCP_OK) return;
     snprintf(name, sizeof name, "expression_%d", s->checks++);
-    keep(s, mcp_builder_output(s->b, name, e->text, e->at, s->r->err));
+    keep(s, mcp_read_note(s->r, mcp_builder_output(s->b, name, e->text, e->at, s->r->err)));
 }
 
 static void check_all(scope *s, const mcp_expr_list *list)
@@ -107,7 +107,8 @@ static mcp_status check_model(mcp_reader *r)
     check_all(&s, &t->features);
     check_all(&s, &t->known);
     for (int i = 0; i < t->ngp; i++) check(&s, &t->gp[i].prior_mean);
-    for (int i = 0; i < t->ngp && s.status == MCP_OK; i++) keep(&s, kernel_names(r, &s, &t->gp[i].kernel));
+    for (int i = 0; i < t->ngp && s.status == MCP_OK; i++)
+        keep(&s, mcp_read_note(r, kernel_names(r, &s, &t->gp[i].kernel)));
     return close_scope(&s);
 }
 
@@ -215,16 +216,9 @@ static mcp_status check_plant(mcp_reader *r, mcp_yaml *root)
     return close_scope(&s);
 }
 
-mcp_status mcp_task_consistent(mcp_reader *r, mcp_yaml *root)
+static mcp_status check_times(mcp_reader *r, const mcp_yaml *root)
 {
-    const mcp_task *t  = r->task;
-    mcp_status      st = check_model(r);
-    if (st == MCP_OK) st = check_observer(r);
-    if (st == MCP_OK) st = check_policy(r);
-    if (st == MCP_OK) st = check_safe(r);
-    if (st == MCP_OK) st = check_goal(r);
-    if (st == MCP_OK) st = check_plant(r, root);
-    if (st != MCP_OK) return st;
+    const mcp_task *t = r->task;
     const mcp_yaml *trial = mcp_yaml_find(root, "trial"), *success = mcp_yaml_find(root, "success");
     double          steps = t->trial * t->rate;
     if (steps < 3.0 || steps > MCP_MAX_STEPS)
@@ -243,4 +237,16 @@ mcp_status mcp_task_consistent(mcp_reader *r, mcp_yaml *root)
                            "optimise: found step_size_min %g above step_size %g, expected at most that",
                            t->optimise.step_size_min, t->optimise.step_size);
     return MCP_OK;
+}
+
+mcp_status mcp_task_consistent(mcp_reader *r, mcp_yaml *root)
+{
+    mcp_status      st = mcp_read_note(r, check_model(r));
+    if (st == MCP_OK && mcp_read_sound(r, "observer")) st = mcp_read_note(r, check_observer(r));
+    if (st == MCP_OK && mcp_read_sound(r, "policy") && mcp_read_sound(r, "let"))
+        st = mcp_read_note(r, check_policy(r));
+    if (st == MCP_OK && mcp_read_sound(r, "safe")) st = mcp_read_note(r, check_safe(r));
+    if (st == MCP_OK && mcp_read_sound(r, "draw")) st = mcp_read_note(r, check_goal(r));
+    if (st == MCP_OK && mcp_read_sound(r, "plant")) st = mcp_read_note(r, check_plant(r, root));
+    return st == MCP_OK ? check_times(r, root) : st;
 }

@@ -17,6 +17,26 @@ mcp_status mcp_read_memory(mcp_reader *r)
     return mcp_fail(r->err, MCP_ERR_MEMORY, "out of memory while reading the task");
 }
 
+void mcp_mistakes_add(mcp_mistakes *all, const mcp_error *err)
+{
+    if (all->count && !strcmp(all->item[all->count - 1].text, err->text)) return;
+    if (all->count < all->most) all->item[all->count++] = *err;
+}
+
+mcp_status mcp_read_note(mcp_reader *r, mcp_status st)
+{
+    if (st != MCP_ERR_TASK || !r->all) return st;
+    mcp_mistakes_add(r->all, r->err);
+    return MCP_OK;
+}
+
+int mcp_read_sound(const mcp_reader *r, const char *section)
+{
+    for (int i = 0; i < r->damages; i++)
+        if (!strcmp(r->damaged[i], section)) return 0;
+    return 1;
+}
+
 mcp_status mcp_read_fail(mcp_reader *r, const mcp_yaml *n, const char *expected)
 {
     char path[128], found[96];
@@ -280,19 +300,29 @@ static mcp_status read_key(mcp_reader *r, mcp_yaml *n, const mcp_key *key, void 
     return mcp_fail(r->err, MCP_ERR_ARG, "key \"%s\" has no type", key->name);
 }
 
-static mcp_status unknown_key(mcp_reader *r, const mcp_yaml *map, const mcp_yaml *n, const mcp_key *table)
+static int in_table(const mcp_key *table, const char *key)
+{
+    while (table->name && strcmp(table->name, key)) table++;
+    return table->name != NULL;
+}
+
+/* The key of the table that was probably meant, or NULL. */
+static const char *meant(const mcp_key *table, const char *key)
 {
     const char *words[64];
-    char        path[128], list[256] = "";
     int         count = 0;
-    size_t      used  = 0;
-    for (const mcp_key *k = table; k->name && count < 64; k++) {
-        words[count++] = k->name;
-        if (used < sizeof list)
-            used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", k->name);
-    }
+    for (const mcp_key *k = table; k->name && count < 64; k++) words[count++] = k->name;
+    return mcp_nearest(key, words, count);
+}
+
+static mcp_status unknown_key(mcp_reader *r, const mcp_yaml *map, const mcp_yaml *n, const mcp_key *table)
+{
+    char        path[128], list[256] = "";
+    size_t      used = 0;
+    const char *near = meant(table, n->key);
+    for (const mcp_key *k = table; k->name && used < sizeof list; k++)
+        used += (size_t)snprintf(list + used, sizeof list - used, "%s%s", used ? ", " : "", k->name);
     mcp_yaml_path(map, path, sizeof path);
-    const char *near = mcp_nearest(n->key, words, count);
     if (near)
         return mcp_fail_at(r->err, n->key_at,
                            "found unknown key \"%s\" in %s, expected \"%s\" or another of its keys", n->key,
@@ -334,35 +364,69 @@ int mcp_listed(const char *word, const char *words)
     return 0;
 }
 
+static mcp_status read_in(mcp_reader *r, mcp_yaml *map, const mcp_key *k, void *base)
+{
+    mcp_yaml *n = mcp_yaml_find(map, k->name), *type = k->only ? mcp_yaml_find(map, "type") : NULL;
+    if (k->only && type && !mcp_listed(type->text, k->only)) {
+        if (!n || n->filled) return MCP_OK;
+        return mcp_fail_at(r->err, n->key_at,
+                           "found key \"%s\", expected no such key for type %s (only for %s)", k->name,
+                           type->text, k->only);
+    }
+    if (!n && k->required) {
+        char path[128];
+        return mcp_fail_at(r->err, map->at, "key \"%s\" is missing in %s, expected %s", k->name,
+                           mcp_yaml_path(map, path, sizeof path), k->about);
+    }
+    if (!n && k->fallback) {
+        mcp_status st = mcp_fill(r, map, k->name, k->fallback);
+        if (st != MCP_OK) return st;
+        n = map->last;
+    }
+    return n ? read_key(r, n, k, base) : MCP_OK;
+}
+
+/* A required key that is there under a name which is not its own: that was said already. */
+static int misspelt(const mcp_yaml *map, const mcp_key *table, const mcp_key *k)
+{
+    if (!k->required || mcp_yaml_find(map, k->name)) return 0;
+    for (const mcp_yaml *n = map->first; n; n = n->next) {
+        const char *near = in_table(table, n->key) ? NULL : meant(table, n->key);
+        if (near && !strcmp(near, k->name)) return 1;
+    }
+    return 0;
+}
+
+/* A plain value that is wrong: what follows is read with the default. */
+static int default_instead(mcp_reader *r, mcp_yaml *map, const mcp_key *k, void *base)
+{
+    if (!k->fallback || k->type >= KEY_EXPR || !strcmp(k->name, "type")) return 0;
+    mcp_yaml *n = mcp_yaml_make(r->bag, MCP_YAML_SCALAR, k->fallback, map->at);
+    return n && read_key(r, n, k, base) == MCP_OK;
+}
+
 mcp_status mcp_keys_read(mcp_reader *r, mcp_yaml *map, const mcp_key *table, void *base)
 {
+    int        top = table == mcp_task_table, harm = 0; /* harm: what others depend on has no value */
     mcp_status st = mcp_expect(r, map, MCP_YAML_MAP, "a mapping key: value");
     if (st != MCP_OK) return st;
-    for (const mcp_yaml *n = map->first; n; n = n->next) {
-        const mcp_key *k = table;
-        while (k->name && strcmp(k->name, n->key)) k++;
-        if (!k->name) return unknown_key(r, map, n, table);
-    }
+    for (const mcp_yaml *n = map->first; n; n = n->next)
+        if (!in_table(table, n->key) && (st = mcp_read_note(r, unknown_key(r, map, n, table))) != MCP_OK)
+            return st;
     for (const mcp_key *k = table; k->name; k++) {
-        mcp_yaml *n = mcp_yaml_find(map, k->name), *type = k->only ? mcp_yaml_find(map, "type") : NULL;
-        if (k->only && type && !mcp_listed(type->text, k->only)) {
-            if (!n || n->filled) continue;
-            return mcp_fail_at(r->err, n->key_at,
-                               "found key \"%s\", expected no such key for type %s (only for %s)", k->name,
-                               type->text, k->only);
-        }
-        if (!n && k->required) {
-            char path[128];
-            return mcp_fail_at(r->err, map->at, "key \"%s\" is missing in %s, expected %s", k->name,
-                               mcp_yaml_path(map, path, sizeof path), k->about);
-        }
-        if (!n && k->fallback) {
-            if ((st = mcp_fill(r, map, k->name, k->fallback)) != MCP_OK) return st;
-            n = map->last;
-        }
-        if (n && (st = read_key(r, n, k, base)) != MCP_OK) return st;
+        if (harm && k->type >= KEY_EXPRS) continue;
+        mcp_error before = {MCP_OK, ""};
+        if (r->all && r->err) before = *r->err;
+        if ((st = read_in(r, map, k, base)) == MCP_OK) continue;
+        int known = misspelt(map, table, k);
+        if (r->all && known && r->err) *r->err = before;
+        else if ((st = mcp_read_note(r, st)) != MCP_OK) return st;
+        if (default_instead(r, map, k, base)) continue;
+        harm |= !top || k->base;
+        if (top && r->damages < 32) r->damaged[r->damages++] = k->name;
+        if (!strcmp(k->name, "type")) break; /* which of the other keys belong here is not known */
     }
-    return MCP_OK;
+    return harm ? MCP_ERR_TASK : MCP_OK;
 }
 
 mcp_status mcp_keys_read_short(mcp_reader *r, mcp_yaml *n, const mcp_key *table, const char *shorthand,

@@ -17,28 +17,28 @@
 const mcp_key mcp_task_table[] = {
     {"name", KEY_TEXT, AT(name), .required = 1, .about = "a short name of the task"},
     {"title", KEY_TEXT, AT(title), .about = "one line for the report"},
-    {"rate", KEY_NUMBER, AT(rate), 0, 1e9, OPEN_LO, .required = 1, .unit = "Hz",
+    {"rate", KEY_NUMBER, AT(rate), 0, 1e9, OPEN_LO, .required = 1, .base = 1, .unit = "Hz",
      .about = "how often the controller runs"},
-    {"trial", KEY_NUMBER, AT(trial), 0, 1e9, OPEN_LO, .required = 1, .unit = "s",
+    {"trial", KEY_NUMBER, AT(trial), 0, 1e9, OPEN_LO, .required = 1, .base = 1, .unit = "s",
      .about = "length of a trial, a whole number of samples"},
     {"trials", KEY_INT, AT(trials), 1, 1000, .fallback = "5", .about = "policy trials after exploration"},
-    {"constants", KEY_OWN, 0, .read = mcp_read_constants,
+    {"constants", KEY_OWN, 0, .base = 1, .read = mcp_read_constants,
      .shape = SHAPE_TEXT_MAP, .form = "a mapping name: expression",
      .about = "names for numbers, used in all expressions; each may use those before it. pi and Ts (the "
               "sampling time "
               "in s) exist already"},
-    {"state", KEY_OWN, 0, .required = 1, .read = mcp_read_states,
+    {"state", KEY_OWN, 0, .base = 1, .required = 1, .read = mcp_read_states,
      .shape = SHAPE_TEXTS | SHAPE_ROWS, .table = mcp_state_table,
      .shorthand = "unit", .form = "a list of names, or name: unit",
      .about = "the names of the robot's state"},
-    {"inputs", KEY_OWN, 0, .required = 1, .read = mcp_read_inputs,
+    {"inputs", KEY_OWN, 0, .base = 1, .required = 1, .read = mcp_read_inputs,
      .shape = SHAPE_ROWS, .table = mcp_input_table,
      .shorthand = "limit", .form = "a mapping name: limit", .about = "what the controller commands"},
-    {"measured", KEY_OWN, 0, .required = 1, .read = mcp_read_measured,
+    {"measured", KEY_OWN, 0, .base = 1, .required = 1, .read = mcp_read_measured,
      .shape = SHAPE_TEXTS | SHAPE_ROWS, .table = mcp_measured_table,
      .shorthand = "noise", .form = "a mapping state: noise, or a list of states",
      .about = "the states that sensors give"},
-    {"model", KEY_OWN, 0, .required = 1, .read = mcp_read_model,
+    {"model", KEY_OWN, 0, .base = 1, .required = 1, .read = mcp_read_model,
      .shape = SHAPE_TABLE, .table = mcp_model_table,
      .form = "a mapping key: value", .about = "what Gaussian processes learn about the motion"},
     {"observer", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_observer,
@@ -138,10 +138,10 @@ static mcp_status keep_overrides(mcp_task *t, const char *const *overrides, int 
     return MCP_OK;
 }
 
-static mcp_status read_tree(mcp_task *t, size_t length, const char *const *overrides, int count,
+static mcp_status read_tree(mcp_task *t, size_t length, const mcp_task_source *s, mcp_mistakes *all,
                             mcp_error *err)
 {
-    mcp_reader r  = {.task = t, .bag = t->bag, .err = err};
+    mcp_reader r  = {.task = t, .bag = t->bag, .err = err, .all = all};
     mcp_status st = mcp_yaml_parse(&t->tree, t->bag, t->file, t->source, length, err);
     if (st != MCP_OK) return st;
     mcp_where top = {t->file, 1, 1};
@@ -153,14 +153,16 @@ static mcp_status read_tree(mcp_task *t, size_t length, const char *const *overr
                            "found %s, expected a mapping key: value (name, rate, trial, state, ...)",
                            mcp_yaml_found(t->tree, found, sizeof found));
     }
-    if ((st = keep_overrides(t, overrides, count, err)) != MCP_OK) return st;
-    for (int i = 0; i < count; i++)
-        if ((st = mcp_yaml_override(t->tree, t->bag, overrides[i], err)) != MCP_OK) return st;
+    if ((st = keep_overrides(t, s->overrides, s->override_count, err)) != MCP_OK) return st;
+    for (int i = 0; i < s->override_count; i++)
+        if ((st = mcp_yaml_override(t->tree, t->bag, s->overrides[i], err)) != MCP_OK) return st;
     st = mcp_keys_read(&r, t->tree, mcp_task_table, t);
-    if (st == MCP_OK && strpbrk(t->name, "\n\t"))
-        return mcp_fail_at(err, mcp_yaml_find(t->tree, "name")->at, "found a name of several lines or with "
-                           "tabs, expected a short one: files and folders are called by it");
-    return st == MCP_OK ? mcp_task_consistent(&r, t->tree) : st;
+    if (st == MCP_OK && t->name && strpbrk(t->name, "\n\t"))
+        st = mcp_read_note(&r, mcp_fail_at(err, mcp_yaml_find(t->tree, "name")->at,
+                                           "found a name of several lines or with tabs, expected a short "
+                                           "one: files and folders are called by it"));
+    if (st == MCP_OK) st = mcp_task_consistent(&r, t->tree);
+    return st == MCP_OK && all && all->count ? MCP_ERR_TASK : st;
 }
 
 /* The registry's kernels become the task's own; a small flat struct. */
@@ -175,7 +177,7 @@ static mcp_status keep_registry(mcp_task *t, const mcp_registry *registry, mcp_e
 }
 
 static mcp_status parse_bytes(mcp_task **out, const mcp_task_source *s, const char *text, size_t length,
-                              mcp_error *err)
+                              mcp_mistakes *all, mcp_error *err)
 {
     *out        = NULL;
     mcp_task_memory  *b = mcp_task_memory_create();
@@ -192,7 +194,7 @@ static mcp_status parse_bytes(mcp_task **out, const mcp_task_source *s, const ch
         mcp_fail(err, st, "out of memory while reading the task");
     else
         st = keep_registry(t, s->registry, err);
-    if (st == MCP_OK) st = read_tree(t, length, s->overrides, s->override_count, err);
+    if (st == MCP_OK) st = read_tree(t, length, s, all, err);
     if (st == MCP_OK)
         *out = t;
     else
@@ -200,7 +202,7 @@ static mcp_status parse_bytes(mcp_task **out, const mcp_task_source *s, const ch
     return st;
 }
 
-static mcp_status read_file(mcp_task **out, const mcp_task_source *s, mcp_error *err)
+static mcp_status read_file(mcp_task **out, const mcp_task_source *s, mcp_mistakes *all, mcp_error *err)
 {
     FILE *f = fopen(s->file, "rb");
     if (!f) return mcp_fail(err, MCP_ERR_IO, "%s: cannot be opened (%s)", s->file, strerror(errno));
@@ -219,22 +221,34 @@ static mcp_status read_file(mcp_task **out, const mcp_task_source *s, mcp_error 
         st = mcp_fail(err, MCP_ERR_TASK, "%s: found more than %d bytes, expected a task file", s->file,
                       MCP_YAML_FILE);
     else
-        st = parse_bytes(out, s, text, length, err);
+        st = parse_bytes(out, s, text, length, all, err);
     mcp_free(text);
     return st;
 }
 
-mcp_status mcp_task_read(mcp_task **out, const mcp_task_source *given, mcp_error *err)
+mcp_status mcp_task_read_all(mcp_task **out, const mcp_task_source *given, mcp_mistakes *all, mcp_error *err)
 {
     mcp_task_source s;
+    mcp_error       own;
     *out = NULL;
+    if (!err) err = &own;
+    if (all) all->count = 0;
     mcp_task_source_default(&s);
     mcp_status st = mcp_sized_read(&s, sizeof s, given, "mcp_task_source", err);
     if (st != MCP_OK) return st;
     if (!s.file && !s.text)
         return mcp_fail(err, MCP_ERR_ARG, "a task: neither a file nor a text to read it from; give one");
     if (!s.file) s.file = "task";
-    return s.text ? parse_bytes(out, &s, s.text, strlen(s.text), err) : read_file(out, &s, err);
+    st = s.text ? parse_bytes(out, &s, s.text, strlen(s.text), all, err) : read_file(out, &s, all, err);
+    if (st == MCP_OK || !all || !all->most) return st;
+    mcp_mistakes_add(all, err);
+    if (st == MCP_ERR_TASK) *err = all->item[0];
+    return st;
+}
+
+mcp_status mcp_task_read(mcp_task **out, const mcp_task_source *given, mcp_error *err)
+{
+    return mcp_task_read_all(out, given, NULL, err);
 }
 
 mcp_status mcp_task_parse(mcp_task **out, const char *name, const char *text, const char *const *overrides,

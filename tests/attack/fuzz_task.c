@@ -32,6 +32,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (task && mcp_task_dump(task, &json, NULL) != MCP_OK) abort();
     mcp_task_text_free(json);
     mcp_task_free(task);
+
+    /* Going on after mistakes comes to the same verdict, and with the same first mistake. */
+    mcp_error       first = err, mistake[8];
+    mcp_mistakes    all = {mistake, 8, 0};
+    mcp_task_source source = {sizeof source, "fuzz.yaml", text, NULL, 0, NULL};
+    mcp_status      again = mcp_task_read_all(&task, &source, &all, &err);
+    if (again != st || (st != MCP_OK && (!all.count || strcmp(mistake[0].text, first.text)))) abort();
+    mcp_task_free(task);
     free(text);
     return 0;
 }
