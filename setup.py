@@ -1,6 +1,6 @@
 """setup.py - the wheel: the Python package with the library, the command, the tasks, and every shared library
-they need beyond the C library, under names of their own, found relative to each other ($ORIGIN). It runs where
-the C library is at least as new as here; no compiler, no other package than NumPy.
+they need beyond the C library, under names of their own, found relative to each other ($ORIGIN). It runs
+where the C library is at least as new as here; no compiler, no other package than NumPy.
 
 MCPILCO_BARE=1 leaves all of that out: the package then uses the library of the system (Debian's packages).
 CMAKE_ARGS adds options of the build, as for a cross compiler; MCPILCO_PREFIX names an installed tree to carry

@@ -1,5 +1,5 @@
-# A build for arm64 on another machine: Debian's cross compiler, and the arm64 libraries that scripts/arm64 lays
-# out in MCP_SYSROOT. Programs run under qemu-user, tests included.
+# A build for arm64 on another machine: Debian's cross compiler, and the arm64 libraries that scripts/arm64
+# lays out in MCP_SYSROOT. Programs run under qemu-user, tests included.
 set(CMAKE_SYSTEM_NAME Linux)
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(CMAKE_C_COMPILER aarch64-linux-gnu-gcc)

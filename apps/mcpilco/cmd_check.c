@@ -245,7 +245,8 @@ static int run(check *c, int listing)
         describe_observer(c);
         printf("\nthe plant is not asked: it would have to move. With invented data of the same size:\n");
     }
-    if (!c->json) printf("%sgradient of a short rollout on a model of one exploration trial:\n", real ? "" : "\n");
+    if (!c->json)
+        printf("%sgradient of a short rollout on a model of one exploration trial:\n", real ? "" : "\n");
     if (prepare(c, &err) != MCP_OK || gradient(c, &worst, &right, &err) != MCP_OK ||
         cost_of_step(c, &err) != MCP_OK)
         return term_error("check", &err);
@@ -275,8 +276,8 @@ int cmd_check(int argc, char **argv)
         .least = 1,
         .most = 1,
         .positional = file,
-        .about = "Reads a task file and says all that is wrong with it, by file, line and column; if nothing is, "
-                 "shows the compiled step,\n"
+        .about = "Reads a task file and says all that is wrong with it, by file, line and column; if nothing "
+                 "is, shows the compiled step,\n"
                  "checks its gradient against differences on a model of one exploration trial, and estimates "
                  "time and memory.",
         .examples = "  mcpilco check tasks/cartpole.yaml --brief\n  mcpilco check my_robot.yaml --set "

@@ -1,4 +1,4 @@
-/* standin_plant.c - each learned velocity is a damped spring that all inputs push; what is not learned stays. */
+/* standin_plant.c - each learned velocity is a damped spring that all inputs push; the rest stays. */
 #include "standin_plant.h"
 
 #include <math.h>

@@ -1,4 +1,4 @@
-/* standin_plant.h - something that moves in place of a real plant, for what only needs data of the right size. */
+/* standin_plant.h - moves in place of a real plant, for what only needs data of the right size. */
 #ifndef STANDIN_PLANT_H
 #define STANDIN_PLANT_H
 

@@ -268,8 +268,8 @@ typedef struct {
     mcp_error *item;
     int        most, count;
 } mcp_mistakes;
-/* As mcp_task_read, but goes on after a mistake as far as what follows does not depend on it. err has the first
- * one, or what ended the reading: that is then the last item. all == NULL: mcp_task_read. */
+/* As mcp_task_read, but goes on after a mistake as far as what follows does not depend on it. err has the
+ * first one, or what ended the reading: that is then the last item. all == NULL: mcp_task_read. */
 mcp_status mcp_task_read_all(mcp_task **out, const mcp_task_source *s, mcp_mistakes *all, mcp_error *err);
 
 #endif

@@ -4,7 +4,7 @@
 set -eu
 PYTHON=/usr/bin/python3
 "$PYTHON" -c 'import numpy, setuptools, wheel, pip' 2> /dev/null && command -v patchelf > /dev/null ||
-  { echo "skipped: needs python3-numpy, python3-pip, python3-setuptools, python3-wheel and patchelf"; exit 77; }
+  { echo "skipped: needs Python's numpy, pip, setuptools and wheel, and patchelf"; exit 77; }
 rm -rf "$WORK" && mkdir -p "$WORK/source" && cd "$WORK"
 fail() { echo "FAIL $*"; exit 1; }
 cmake --install "$BUILD" --prefix "$WORK/prefix" --strip > install.log || fail "$(tail -n 5 install.log)"

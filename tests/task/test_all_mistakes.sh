@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # labels: asan
-# check names all mistakes of a file at once, in words and as JSON, and none that only follows from another. It
-# says what a task with a real plant will cost without asking the plant.
+# check names all mistakes of a file at once, in words and as JSON, and none that only follows from another.
+# It says what a task with a real plant will cost without asking the plant.
 set -eu
 rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK"
 fail() { echo "FAIL $*"; exit 1; }
