@@ -161,10 +161,11 @@ mcp_status mcp_folder_make_in(const mcp_lock *own, const char *path, mcp_error *
         if (*p != '/' && *p != '\0') continue;
         char end = *p;
         *p = '\0';
-        if (mkdirat(at, copy, 0777) == 0) sync_folder_of(at, copy);
+        int why = mkdirat(at, copy, 0777) ? errno : 0;
+        if (!why) sync_folder_of(at, copy);
         else if (fstatat(at, copy, &there, 0) || !S_ISDIR(there.st_mode))
             status = mcp_fail(err, MCP_ERR_IO, "%s: cannot make this folder: %s", copy,
-                              strerror(errno == EEXIST ? ENOTDIR : errno));
+                              strerror(why == EEXIST ? ENOTDIR : why));
         *p = end;
         if (!end) break;
     }

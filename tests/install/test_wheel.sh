@@ -8,7 +8,7 @@ PYTHON=/usr/bin/python3
 rm -rf "$WORK" && mkdir -p "$WORK/source" && cd "$WORK"
 fail() { echo "FAIL $*"; exit 1; }
 cmake --install "$BUILD" --prefix "$WORK/prefix" --strip > install.log || fail "$(tail -n 5 install.log)"
-cp "$(command -v true)" prefix/bin/mcpilco # the build's own may bring MPI's libraries
+cp /bin/true prefix/bin/mcpilco # the build's own may bring MPI's libraries
 cp -r "$SOURCE"/{setup.py,pyproject.toml,README.md,LICENSE,include,python,tasks} source
 rm -rf source/python/mcpilco/{lib,bin,tasks,__pycache__}
 MCPILCO_PREFIX=$WORK/prefix MCPILCO_WHEEL_BUILD=$WORK/wheel-build "$PYTHON" -m pip -q wheel ./source \
