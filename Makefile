@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DEMO   ?= runs/demo
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: build demo test bench lint coverage install wheel deb docs setup clean attack
+.PHONY: build demo test bench lint coverage install wheel deb arm64 docs setup clean attack
 
 # One build folder: $(call build_in,folder,cmake options[,target])
 build_in = mkdir -p $(1) && \
@@ -63,6 +63,11 @@ wheel:
 deb:
 	@scripts/setup build package
 	@scripts/deb dist
+
+# The quick tests for arm64, cross-compiled and emulated. Fetches arm64 libraries into build-arm64.
+arm64:
+	@scripts/setup build test
+	@scripts/arm64 build-arm64
 
 # The pages of docs/ as a site with search: build/site/index.html
 docs:

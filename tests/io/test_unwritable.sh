@@ -10,7 +10,8 @@ cp "$SOURCE/tasks/pendulum.yaml" "$place"
 as=
 if [ "$(id -u)" = 0 ]; then # root may write anywhere
   as='setpriv --reuid=65534 --regid=65534 --clear-groups'
-  $as "$MCPILCO" --version > /dev/null 2>&1 || { echo "skipped: another user cannot run the command"; exit 77; }
+  $as "$MCPILCO" --version > /dev/null 2>&1 ||
+    { echo "skipped: another user cannot run the command"; exit 77; }
 fi
 "$MCPILCO" learn "$place/pendulum.yaml" --out "$place/run" --trials 1 --quiet --no-finish --threads 1 \
   --set optimise.particles=8 --set optimise.steps_first=2 > /dev/null || fail "learn"
