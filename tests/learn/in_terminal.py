@@ -1,5 +1,5 @@
-"""in_terminal.py MCPILCO TASK WORK - learn in terminals of 60 to 120 columns: every line that is drawn over
-itself fits, none leaves a remainder, tables do not break, and without a terminal no control characters come."""
+"""in_terminal.py MCPILCO TASK WORK - learn in terminals of 60 to 120 columns: lines that are drawn over
+themselves fit, tables do not break, and without a terminal no control characters come."""
 import fcntl
 import os
 import pty
