@@ -5,12 +5,17 @@
 #include "learn/diagnosis.h"
 #include "report/parts.h"
 
+static int judged(const mcp_run_item *it)
+{
+    return it->diagnosis.text[0] || it->diagnosis.findings;
+}
+
 void mcp_report_verdict(mcp_text *out, const mcp_run_item *it)
 {
     const mcp_diagnosis *d = &it->diagnosis;
     char                 name[48];
     mcp_slots            s = {0};
-    if (!d->text[0] && !d->findings) return;
+    if (!judged(it)) return;
     mcp_item_name(it, name, sizeof name);
     name[0] = name[0] == 't' ? 'T' : 'E';
     mcp_slot_text(&s, "class", d->text[0] ? (mcp_verdict_is_good(d->verdict) ? "good" : "bad") : "wait");
@@ -30,7 +35,10 @@ void mcp_report_diagnosis(mcp_text *out, const mcp_run *r)
 {
     mcp_page_section(out, "diagnosis", "Diagnosis");
     if (!r->items) mcp_page_paragraph(out, "Nothing to judge yet: the run has no trial.");
+    else if (!judged(r->item[r->items - 1]))
+        mcp_page_paragraph(out, "The last trial has none: it was stored by a version without diagnoses, or is "
+                                "not complete.");
     else mcp_report_verdict(out, r->item[r->items - 1]);
-    if (r->items > 1) mcp_page_note(out, "The last trial; every other trial has its own below.");
+    if (r->items > 1 && judged(r->item[r->items - 1])) mcp_page_note(out, "The last trial; every other trial has its own below.");
     mcp_page_close(out);
 }

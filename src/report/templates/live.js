@@ -7,7 +7,7 @@
  *   {type: "done", text, solved, verdict, report} */
 (function () {
   'use strict';
-  var root = document.documentElement, state, pending = false;
+  var root = document.documentElement, state, pending = false, over = false;
   function $(id) { return document.getElementById(id); }
   function ink(n) { return getComputedStyle(root).getPropertyValue(n).trim(); }
   function reset() {
@@ -30,7 +30,7 @@
     var raw = (high - low) / wanted, size = Math.pow(10, Math.floor(Math.log10(raw)));
     var n = raw / size, out = [];
     var step = (n < 1.5 ? 1 : n < 3.5 ? 2 : n < 7.5 ? 5 : 10) * size;
-    for (var i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step && out.length < 15; i++)
+    for (var i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step && out.length < 50; i++)
       out.push(i * step);
     return out;
   }
@@ -175,6 +175,7 @@
     scene: function (m) { state.scene = m; state.view = [-0.1, -0.1, 0.1, 0.1]; },
     sample: function (m) {
       state.frame = m.frame || null;
+      if (!+m.t) state.view = [-0.1, -0.1, 0.1, 0.1]; /* each trial has a view of its own */
       $('doing').textContent = (m.explored ? 'Exploration ' : 'Trial ') + m.trial + ' on the plant, ' +
         (+m.t).toFixed(2) + ' s';
     },
@@ -193,6 +194,7 @@
         });
     },
     done: function (m, events) {
+      over = true;
       $('now').textContent = m.text;
       $('left').textContent = '';
       $('stop').hidden = true;
@@ -226,7 +228,7 @@
     later();
   };
   events.onerror = function () {
-    if (events.readyState !== 2) $('now').textContent = 'waiting for the program';
+    if (!over && events.readyState !== 2) $('now').textContent = 'waiting for the program';
   };
   addEventListener('resize', later);
 }());

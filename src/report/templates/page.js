@@ -131,7 +131,7 @@
     var n = raw / size, out = [];
     var step = (n < 1.5 ? 1 : n < 3.5 ? 2 : n < 7.5 ? 5 : 10) * size;
     if (whole && step < 1) step = 1;
-    for (var i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step && out.length < 20; i++)
+    for (var i = Math.ceil(low / step - 1e-9); i * step <= high + 1e-9 * step && out.length < 50; i++)
       out.push(i * step);
     return out;
   }
