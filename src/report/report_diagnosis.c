@@ -36,9 +36,9 @@ void mcp_report_diagnosis(mcp_text *out, const mcp_run *r)
     mcp_page_section(out, "diagnosis", "Diagnosis");
     if (!r->items) mcp_page_paragraph(out, "Nothing to judge yet: the run has no trial.");
     else if (!judged(r->item[r->items - 1]))
-        mcp_page_paragraph(out, "The last trial has none: it was stored by a version without diagnoses, or is "
-                                "not complete.");
+        mcp_page_paragraph(out, "The last trial has none: an older version stored it, or it is incomplete.");
     else mcp_report_verdict(out, r->item[r->items - 1]);
-    if (r->items > 1 && judged(r->item[r->items - 1])) mcp_page_note(out, "The last trial; every other trial has its own below.");
+    if (r->items > 1 && judged(r->item[r->items - 1]))
+        mcp_page_note(out, "The last trial; every other trial has its own below.");
     mcp_page_close(out);
 }
