@@ -43,6 +43,9 @@ try:
                    ".then(t => t.includes('</html>'))"), "the report is whole, after the program has ended")
     check(page.run("document.getElementById('fan').children.length") == 2, "a chart for every state")
     check(run.wait(60) == 0, "the run ends well")
+    time.sleep(0.5)
+    now = page.run("document.getElementById('now').textContent")
+    check("finished" in now, f"and the page says so: {now}")
     check(not page.console, f"nothing on the console: {page.console[:2]}")
 
     run, url = learn("button", 4000, 9)

@@ -52,6 +52,13 @@ try:
     after = page.run(f"{FIRST}[0].querySelector('.plot').getAttribute('viewBox')")
     check(after.split()[2] == before.split()[2], "a double click shows all")
 
+    page.call("Emulation.setDeviceMetricsOverride", width=390, height=844, deviceScaleFactor=1, mobile=True)
+    page.run("document.querySelectorAll('details').forEach(d => { d.open = true; })")
+    cut = page.run("[...document.querySelectorAll('.wide')].filter(w => w.scrollWidth > w.clientWidth + 1)"
+                   ".map(w => w.textContent.slice(0, 30))")
+    check(cut == [], f"no table is cut off on a phone: {cut}")
+    page.call("Emulation.clearDeviceMetricsOverride")
+
     page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=work + "/saved")
     page.run(f"""(() => {{ const f = {FIRST}[0].closest('figure');
       f.querySelector('[data-save=csv]').click(); f.querySelector('[data-save=svg]').click(); }})()""")
