@@ -84,13 +84,12 @@ void mcp_rng_keep(mcp_isa level, const mcp_stream *s, const mcp_rng_mask *m, uin
     uint32_t base[4], key[2];
     int      threshold = (int)lrint(m->p * 256.0);
     if (threshold <= 0 || threshold > 255) { /* nothing or everything is dropped */
-        for (int i = 0; i < m->activations; i++)
-            memset(keep + (size_t)i * (size_t)m->ld, threshold <= 0, (size_t)m->n);
+        memset(keep, threshold <= 0 ? 255 : 0, (size_t)m->activations * (size_t)m->n);
         return;
     }
     place(s, m->time, 0, RNG_KEEP, base, key);
     MCP_ISA_PICK(level, mcp_rng_group_keep)
-    (base, key, m->first / MCP_LANES, m->n / MCP_LANES, m->activations, m->ld, threshold, keep);
+    (base, key, m->first / MCP_LANES, m->n / MCP_LANES, m->activations / 8, threshold, keep);
 }
 
 mcp_rand mcp_rand_make(uint64_t seed, uint32_t trial, uint32_t step, mcp_rng_purpose purpose)

@@ -115,32 +115,52 @@ void MCP_ISA_FN(mcp_rng_group_normals)(const uint32_t base[4], const uint32_t ke
 
 typedef uint8_t bytes __attribute__((vector_size(8 * MCP_W)));
 
-/* Lanes are pairs of activations: each lane holds 8 bytes for row 2 a and 8 bytes for row 2 a + 1. */
-void MCP_ISA_FN(mcp_rng_group_keep)(const uint32_t base[4], const uint32_t key[2], uint32_t first, int groups,
-                                    int activations, int ld, int threshold, uint8_t *keep)
+/* The masks that one 64-bit word per tile makes: from every byte 8/bits decisions for one activation each, of
+ * as many particles. Tiles first .. first + MCP_W - 1, those below `tiles` are there. */
+static inline __attribute__((always_inline)) void spread(int bits, mcp_vu word, int threshold, int particle,
+                                                         int first, int tiles, uint8_t *keep)
 {
-    bytes at_least = (uint8_t)threshold - (bytes){0};
-    for (int g = 0; g < groups; g++)
-        for (int a0 = 0; 2 * a0 < activations; a0 += COUNT * MCP_W) {
+    const bytes at_least = (uint8_t)threshold - (bytes){0}, low = (uint8_t)((1 << bits) - 1) - (bytes){0};
+    for (int s = 0; s < 8 / bits; s++) {
+        bytes    some = (bytes)(word >> (s * bits)) & low;
+        mcp_vu   mask = (mcp_vu)(some >= at_least);
+        uint64_t eight[MCP_W];
+        memcpy(eight, &mask, sizeof eight);
+        for (int i = 0; i < MCP_W && first + i < tiles; i++)
+            memcpy(keep + (size_t)(first + i) * 64 + (size_t)(particle + s) * 8, &eight[i], 8);
+    }
+}
+
+/* Lanes are tiles of 8 activations and 8 particles; 64 decisions of so many bits fill bits/2 blocks. */
+static inline __attribute__((always_inline)) void keep_tiles(int bits, const uint32_t base[4],
+                                                             const uint32_t key[2], uint32_t group_at,
+                                                             int tiles, int threshold, uint8_t *keep)
+{
+    for (int a0 = 0; a0 < tiles; a0 += COUNT * MCP_W)
+        for (int k = 0; k < bits / 2; k++) {
             block b[COUNT];
             for (int c = 0; c < COUNT; c++) {
-                b[c].x[0] = mcp_vu_all((uint64_t)base[0] + first + (uint64_t)g);
+                b[c].x[0] = mcp_vu_all((uint64_t)base[0] + group_at);
                 b[c].x[1] = mcp_vu_all(base[1]);
                 b[c].x[2] = mcp_vu_all(base[2]);
-                b[c].x[3] = lane_numbers() + mcp_vu_all((uint64_t)base[3] + (uint64_t)(a0 + c * MCP_W));
+                b[c].x[3] = 4u * (lane_numbers() + mcp_vu_all((uint64_t)(a0 + c * MCP_W))) +
+                            mcp_vu_all((uint64_t)base[3] + (uint64_t)k);
             }
             philox(COUNT, b, key);
             for (int c = 0; c < COUNT; c++)
-                for (int half = 0; half < 2; half++) {
-                    mcp_vu   w = joined(b[c].x[2 * half], b[c].x[2 * half + 1]);
-                    mcp_vu   one = (mcp_vu)((bytes)((bytes)w >= at_least) & 1);
-                    uint64_t eight[MCP_W];
-                    memcpy(eight, &one, sizeof eight);
-                    for (int i = 0; i < MCP_W; i++) {
-                        int row = 2 * (a0 + c * MCP_W + i) + half;
-                        if (row < activations)
-                            memcpy(keep + (size_t)row * (size_t)ld + 8 * (size_t)g, &eight[i], 8);
-                    }
-                }
+                for (int half = 0; half < 2; half++)
+                    spread(bits, joined(b[c].x[2 * half], b[c].x[2 * half + 1]), threshold,
+                           (2 * k + half) * (8 / bits), a0 + c * MCP_W, tiles, keep);
         }
+}
+
+void MCP_ISA_FN(mcp_rng_group_keep)(const uint32_t base[4], const uint32_t key[2], uint32_t first, int groups,
+                                    int tiles, int threshold, uint8_t *keep)
+{
+    for (int g = 0; g < groups; g++, keep += (size_t)tiles * 64) {
+        const uint32_t at = first + (uint32_t)g;
+        if (threshold % 64 == 0) keep_tiles(2, base, key, at, tiles, threshold / 64, keep);
+        else if (threshold % 16 == 0) keep_tiles(4, base, key, at, tiles, threshold / 16, keep);
+        else keep_tiles(8, base, key, at, tiles, threshold, keep);
+    }
 }

@@ -7,9 +7,10 @@
  *   counter[3]  purpose (8) | channel (8) | kind (2) | sub-index (14)
  *
  * Real numbers: one block of 128 bits makes two, for particles 16 g + l and 16 g + 8 + l, l < 8; its index is
- * 8 g + l. Keep masks: one block makes 16 bytes, activations 2 a and 2 a + 1 of particles 8 g .. 8 g + 7; its
- * index is g, its sub-index a. So whatever range a caller asks for, a number is found in the same place of
- * the same block. */
+ * 8 g + l. Keep masks: one decision takes 2, 4 or 8 bits, the fewest that p needs; the 64 decisions of
+ * activations 8 a .. 8 a + 7 and particles 8 g .. 8 g + 7 take the 1, 2 or 4 blocks of index g and
+ * sub-indices from 4 a on. So whatever range a caller asks for, a number is found in the same place of the
+ * same block. */
 #ifndef MCP_RNG_LEVELS_H
 #define MCP_RNG_LEVELS_H
 
@@ -30,9 +31,9 @@ MCP_ISA_DECLARE(void, mcp_rng_group_normals,
                 (const uint32_t base[4], const uint32_t key[2], uint32_t first, int groups, double *out));
 MCP_ISA_DECLARE(void, mcp_rng_group_uniforms,
                 (const uint32_t base[4], const uint32_t key[2], uint32_t first, int groups, double *out));
-/* One byte of 0 or 1 per activation and particle; first counts groups of 8 particles. */
+/* Keep masks of `tiles` times 8 activations; first counts groups of 8 particles. */
 MCP_ISA_DECLARE(void, mcp_rng_group_keep,
-                (const uint32_t base[4], const uint32_t key[2], uint32_t first, int groups, int activations,
-                 int ld, int threshold, uint8_t *keep));
+                (const uint32_t base[4], const uint32_t key[2], uint32_t first, int groups, int tiles,
+                 int threshold, uint8_t *keep));
 
 #endif

@@ -40,26 +40,36 @@ MCP_INLINE mcp_d4 mcp_f8_high(mcp_f8 v)
     return __builtin_convertvector(__builtin_shufflevector(v, v, 4, 5, 6, 7), mcp_d4);
 }
 
-/* 2^-q for q >= 0, relative error 2e-7. From `most` (at most 126) on it stays at 2^-most, so that no product
- * of it is a slow subnormal number; NaN is handed on. */
-MCP_INLINE mcp_f8 mcp_f8_exp2_minus(mcp_f8 q, float most)
+/* x[j] = 2^-x[j] for x >= 0, relative error 2e-7, of `count` vectors step by step: the chain of one alone would
+ * keep a core waiting. From `most` (at most 126) on it stays at 2^-most, so that no product of it is a slow
+ * subnormal number; NaN is handed on. */
+MCP_INLINE void mcp_f8_exp2_minus(int count, mcp_f8 *x, float most)
 {
-    const float  magic = 0x1.8p23f;
-    const mcp_f8 cap = most - (mcp_f8){0};
+    static const float c[] = {0.00134004282f, 0.00961805668f, 0.0555032723f, 0.240226509f, 0.693147207f, 1.0f};
+    const float        magic = 0x1.8p23f;
+    const mcp_f8       cap = most - (mcp_f8){0};
+    mcp_f8             t[8], p[8];
+#pragma GCC unroll 8
+    for (int j = 0; j < count; j++) {
 #if defined(__AVX2__)
-    q = _mm256_min_ps(cap, q);
+        x[j] = _mm256_min_ps(cap, x[j]);
 #else
-    mcp_i8 far = q > cap;
-    q = (mcp_f8)((far & (mcp_i8)cap) | (~far & (mcp_i8)q));
+        mcp_i8 far = x[j] > cap;
+        x[j] = (mcp_f8)((far & (mcp_i8)cap) | (~far & (mcp_i8)x[j]));
 #endif
-    mcp_f8 t = q + magic, r = (t - magic) - q;
-    mcp_f8 p = 0.000154614447f * r + 0.00134004282f;
-    p = p * r + 0.00961805668f;
-    p = p * r + 0.0555032723f;
-    p = p * r + 0.240226509f;
-    p = p * r + 0.693147207f;
-    p = p * r + 1.0f;
-    return (mcp_f8)((mcp_i8)p - ((mcp_i8)t << 23));
+    }
+#pragma GCC unroll 8
+    for (int j = 0; j < count; j++) t[j] = x[j] + magic;
+#pragma GCC unroll 8
+    for (int j = 0; j < count; j++) x[j] = (t[j] - magic) - x[j];
+#pragma GCC unroll 8
+    for (int j = 0; j < count; j++) p[j] = 0.000154614447f * x[j] + c[0];
+#pragma GCC unroll 8
+    for (int k = 1; k < 6; k++)
+#pragma GCC unroll 8
+        for (int j = 0; j < count; j++) p[j] = p[j] * x[j] + c[k];
+#pragma GCC unroll 8
+    for (int j = 0; j < count; j++) x[j] = (mcp_f8)((mcp_i8)p[j] - ((mcp_i8)t[j] << 23));
 }
 
 #endif

@@ -31,11 +31,11 @@ MCP_INLINE void covariances(strip *s, int nv, int D)
                 mcp_f8 r = mcp_f8_load(s->x + d * MCP_STRIP + 8 * v) - Z[d];
                 q[v] += r * r;
             }
+        mcp_f8_exp2_minus(nv, q, 120.0f);
         for (int v = 0; v < nv; v++) {
-            mcp_f8 k = mcp_f8_exp2_minus(q[v], 120.0f);
-            mcp_f8_store(s->K + z * MCP_STRIP + 8 * v, k);
-            mean[z & 1][2 * v] += p->alpha[z] * mcp_f8_low(k);
-            mean[z & 1][2 * v + 1] += p->alpha[z] * mcp_f8_high(k);
+            mcp_f8_store(s->K + z * MCP_STRIP + 8 * v, q[v]);
+            mean[z & 1][2 * v] += p->alpha[z] * mcp_f8_low(q[v]);
+            mean[z & 1][2 * v + 1] += p->alpha[z] * mcp_f8_high(q[v]);
         }
     }
     for (int v = 0; v < 2 * nv; v++) {

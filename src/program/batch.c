@@ -1,5 +1,6 @@
 /* batch.c - batch runs: sizes, choice of level, and the gradient from the sums. */
 #include <math.h>
+#include <string.h>
 
 #include "program/batch_call.h"
 
@@ -16,6 +17,11 @@ size_t mcp_program_scratch(const mcp_program *p, int ld)
 size_t mcp_program_sums(const mcp_program *p)
 {
     return (size_t)p->sums;
+}
+
+size_t mcp_program_table(const mcp_program *p)
+{
+    return (size_t)p->table + 1;
 }
 
 void mcp_batch_forward(const mcp_batch_call *c)
@@ -36,6 +42,59 @@ void mcp_rbf_scale(const mcp_net_code *net, const double *theta, double *scale, 
     for (int d = 0; d < D; d++) {
         scale[d] = sqrt(1.4426950408889634) * exp(-lengths[d]);
         shift[d] = centre[d];
+    }
+}
+
+/* See rbf_single.isa.c. */
+static void tabulate_rbf(const mcp_net_code *net, const double *theta, double *table)
+{
+    const size_t  n = (size_t)net->net.units[0], D = (size_t)net->net.features, K = (size_t)net->net.outputs;
+    const size_t  P = (size_t)net->padded;
+    const double *centre = theta + K * n;
+    double       *scale = table, *shift = scale + D;
+    float        *ones = (void *)(shift + D), *C = ones + P, *w = C + D * P, *wC = w + K * P;
+    mcp_rbf_scale(net, theta, scale, shift);
+    memset(ones, 0, ((1 + 2 * D + K) * P) * sizeof *ones);
+    for (size_t i = 0; i < n; i++) {
+        ones[i] = 1.0f;
+        for (size_t k = 0; k < K; k++) w[k * P + i] = (float)theta[k * n + i];
+        for (size_t d = 0; d < D; d++) {
+            double c = (centre[i * D + d] - shift[d]) * scale[d];
+            C[d * P + i] = (float)c;
+            if (K == 1) wC[d * P + i] = (float)(theta[i] * c);
+        }
+    }
+}
+
+void mcp_program_tabulate(const mcp_program *p, const double *theta, double *table)
+{
+    for (int i = 0; i < p->nets; i++)
+        if (p->net[i].net.kind == MCP_NET_RBF)
+            tabulate_rbf(&p->net[i], theta + p->net[i].theta, table + p->net[i].table);
+}
+
+/* Single sums of one rbf net in the order of the double ones. */
+static void add_single(const mcp_net_code *net, const double *theta, const float *sums, double *total)
+{
+    const size_t n = (size_t)net->net.units[0], D = (size_t)net->net.features, K = (size_t)net->net.outputs;
+    const size_t P = (size_t)net->padded, rows = K == 1 ? 1 + D : K + 1 + D;
+    double      *g = total + K * P;
+    for (size_t i = 0; i < (K == 1 ? P : rows * P); i++) total[i] += (double)sums[i];
+    for (size_t r = 0; K == 1 && r <= D; r++) /* g = w o phi */
+        for (size_t i = 0; i < n; i++) g[r * P + i] += theta[i] * (double)sums[r * P + i];
+    for (size_t d = 0; d < D; d++) g[(1 + D) * P + d] += (double)sums[rows * P + d];
+}
+
+void mcp_program_sums_add(const mcp_program *p, const double *theta, int single, const double *sums,
+                          double *total)
+{
+    for (int i = 0; i < (p->nets ? p->net[0].sums : p->sums); i++) total[i] += sums[i];
+    for (int k = 0; k < p->nets; k++) {
+        const mcp_net_code *net = &p->net[k];
+        const int           end = k + 1 < p->nets ? net[1].sums : p->sums;
+        if (single && net->net.kind == MCP_NET_RBF)
+            add_single(net, theta + net->theta, (const void *)(sums + net->sums), total + net->sums);
+        else for (int i = net->sums; i < end; i++) total[i] += sums[i];
     }
 }
 

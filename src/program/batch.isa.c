@@ -222,7 +222,9 @@ static void net_run(const mcp_batch_call *c, int i, mcp_net_run *r)
     r->theta = c->theta + net->theta;
     r->n = c->n;
     r->ld = c->ld;
-    r->keep = c->keep && net->net.kind == MCP_NET_RBF ? c->keep + (size_t)net->activation * ld : NULL;
+    r->table = c->table ? c->table + net->table : NULL;
+    r->keep = c->keep && net->net.kind == MCP_NET_RBF ? c->keep + net->activation * MCP_LANES : NULL;
+    r->keep_stride = (size_t)c->program->activations * MCP_LANES;
     r->keep_scale = c->keep ? c->keep_scale : 1.0;
     r->tape = c->tape + (size_t)net->tape_row * ld;
     r->out  = c->tape + (size_t)net->out_row * ld;
@@ -247,7 +249,7 @@ void MCP_ISA_FN(mcp_batch_forward)(const mcp_batch_call *c)
         } else if (s->op == OP_NET) {
             mcp_net_run r;
             net_run(c, s->a, &r);
-            if (r.net->net.kind == MCP_NET_RBF && c->single) MCP_ISA_FN(mcp_rbf_forward_single)(&r);
+            if (r.net->net.kind == MCP_NET_RBF && c->table) MCP_ISA_FN(mcp_rbf_forward_single)(&r);
             else if (r.net->net.kind == MCP_NET_RBF) MCP_ISA_FN(mcp_rbf_forward)(&r);
             else MCP_ISA_FN(mcp_mlp_forward)(&r);
         } else if (mcp_op_binary(s->op)) {
@@ -307,7 +309,7 @@ static void net_backward(const mcp_batch_call *c, int i)
     r.sums        = c->sums ? c->sums + r.net->sums : NULL;
     r.sums_stride = c->sums_stride;
     r.scratch     = c->scratch + (size_t)c->program->rows * (size_t)c->ld;
-    if (r.net->net.kind == MCP_NET_RBF && c->single) MCP_ISA_FN(mcp_rbf_backward_single)(&r);
+    if (r.net->net.kind == MCP_NET_RBF && c->table) MCP_ISA_FN(mcp_rbf_backward_single)(&r);
     else if (r.net->net.kind == MCP_NET_RBF) MCP_ISA_FN(mcp_rbf_backward)(&r);
     else MCP_ISA_FN(mcp_mlp_backward)(&r);
 }

@@ -9,9 +9,11 @@
 typedef struct {
     const mcp_net_code *net;
     const double       *theta; /* of this net */
+    const double       *table; /* of this net, single precision only */
     int                 n, ld;
     const double       *feature[MCP_NET_FEATURES];
-    const uint8_t      *keep;
+    const uint8_t      *keep;        /* of the first group: [padded/8][lane][8] */
+    size_t              keep_stride; /* to the next group */
     double              keep_scale;
     double             *tape, *out;
     const double       *out_bar;

@@ -7,7 +7,8 @@
  * Batch: a register is a row of ld lanes. Inputs and memory are read where the caller has them, all else
  * is on the tape:
  *   tape     [rows]                     computed registers, outputs of nets
- *            [net rows]                 per rbf: scaled features [D], kept activations [padded]; per mlp:
+ *            [net rows]                 per rbf: scaled features [D], kept activations [padded] (in
+ *              single precision see rbf_single.isa.c); per mlp:
  *              hidden units
  *   scratch  [rows]                     their adjoints
  *            [net scratch]              largest need of one net */
@@ -42,7 +43,8 @@ typedef struct {
     int     padded;          /* rbf: bases rounded up to MCP_LANES */
     int     out_row;         /* tape row of output 0 */
     int     tape_row;        /* tape row of its own rows */
-    int     activation;      /* rbf: row of its first basis in keep */
+    int     activation;      /* rbf: its first basis in a group's keep */
+    int     table;           /* rbf: first double of its table, see rbf_single.isa.c */
 } mcp_net_code;
 
 struct mcp_program {
@@ -50,6 +52,7 @@ struct mcp_program {
     int           rows, tape_rows;       /* rows of registers and net outputs; all rows */
     size_t net_scratch, net_work; /* doubles beside the rows: fixed part of batch backward, one-sample run */
     int           net_scratch_rows;
+    int           table; /* doubles of the tables of all rbf nets */
     int sums, scalars; /* sums of the scalar params come first: sum i belongs to theta[scalar_theta[i]] */
     mcp_reg      *reg;
     mcp_instr    *list[2];

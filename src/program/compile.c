@@ -83,7 +83,9 @@ static void add_rbf(mcp_program *p, int i, int number)
     name_group(p, add_group(p, MCP_RBF_LOG_LENGTHS, 1, D, i, 0), number, "log_lengths", 0);
     n->padded     = mcp_round_lanes(bases);
     n->activation = p->activations;
-    p->activations += bases;
+    p->activations += n->padded;
+    n->table = p->table;
+    p->table += mcp_round_lanes(2 * D + (1 + 2 * D + K) * n->padded / 2);
     p->sums += (K + 1 + D) * n->padded + mcp_round_lanes(D);
     n->tape_row = p->tape_rows;
     p->tape_rows += D + n->padded; /* enough for both precisions */

@@ -60,7 +60,8 @@ int         mcp_program_inputs(const mcp_program *p);
 int         mcp_program_outputs(const mcp_program *p);
 int         mcp_program_memory(const mcp_program *p);
 int         mcp_program_params(const mcp_program *p);      /* length of theta */
-int mcp_program_activations(const mcp_program *p); /* basis activations that dropout acts on, all rbf nodes */
+/* Basis activations that dropout acts on: those of all rbf nodes, each rounded up to a multiple of MCP_LANES. */
+int         mcp_program_activations(const mcp_program *p);
 const char *mcp_program_output_name(const mcp_program *p, int i);
 char *mcp_program_listing(
     const mcp_program *p); /* the compiled steps as text, mcp_free it; NULL = no memory */
@@ -111,12 +112,12 @@ void mcp_program_net_inputs(const mcp_program *p, int node, const double *theta,
 typedef struct {
     const mcp_program *program;
     mcp_isa            level;
-    int                single; /* 1: rbf nets in single precision, all else stays double */
     const double      *theta;
+    const double      *table; /* of theta: rbf nets in single precision; NULL: all is double */
     int                first; /* 1 at the first sample: memory is what its start expressions say */
     int                n, ld;
     const double      *in, *mem;
-    const uint8_t     *keep;       /* [activation][ld] bytes 0/1; NULL: no dropout */
+    const uint8_t     *keep;       /* [group][activation/8][lane][8] bytes, 0 or 255; NULL: no dropout */
     double             keep_scale; /* of the activations kept */
     double            *tape;       /* mcp_program_tape doubles; backward only reads it */
     double            *out, *next;
@@ -126,12 +127,19 @@ typedef struct {
     size_t             sums_stride;
 } mcp_batch_call;
 
+/* Parameters of the rbf nets in single precision: mcp_program_table doubles, good while theta stays. */
+size_t mcp_program_table(const mcp_program *p);
+void   mcp_program_tabulate(const mcp_program *p, const double *theta, double *table);
 size_t mcp_program_tape(const mcp_program *p, int ld);
 size_t mcp_program_scratch(const mcp_program *p, int ld);
 size_t mcp_program_sums(const mcp_program *p); /* a multiple of MCP_LANES */
 void   mcp_batch_forward(const mcp_batch_call *c);
 void   mcp_batch_backward(const mcp_batch_call *c);
-/* theta_bar [params] += dJ/dtheta of the summed sums. */
+/* total += sums of one group, in the order of the double kernels, whichever made them (single: those with a
+ * table). */
+void mcp_program_sums_add(const mcp_program *p, const double *theta, int single, const double *sums,
+                          double *total);
+/* theta_bar [params] += dJ/dtheta of the total. */
 void mcp_program_gradient(const mcp_program *p, const double *theta, const double *sums, double *theta_bar);
 
 /* One sample, real time: no allocation. mem is read (unless first) and overwritten. work: mcp_program_work

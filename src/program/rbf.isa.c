@@ -55,23 +55,42 @@ static inline mcp_v exp2_minus(mcp_v q)
     return (mcp_v)((mcp_vu)(odd * r + even) - ((mcp_vu)t << 52));
 }
 
-/* All ones where the byte is 1. */
+/* All ones where the byte is. */
 static inline mcp_vu keep_mask(const uint8_t *keep)
 {
     mcp_vu m = {0};
 #if defined(__AVX512F__)
-    m = (mcp_vu)_mm512_cvtepu8_epi64(_mm_loadl_epi64((const void *)keep));
+    m = (mcp_vu)_mm512_cvtepi8_epi64(_mm_loadl_epi64((const void *)keep));
 #elif defined(__AVX2__)
     int32_t four;
     memcpy(&four, keep, sizeof four);
-    m = (mcp_vu)_mm256_cvtepu8_epi64(_mm_cvtsi32_si128(four));
+    m = (mcp_vu)_mm256_cvtepi8_epi64(_mm_cvtsi32_si128(four));
 #else
-    for (int i = 0; i < MCP_W; i++) m[i] = keep[i];
+    for (int i = 0; i < MCP_W; i++) m[i] = (uint64_t)(int8_t)keep[i];
 #endif
-    return -m;
+    return m;
 }
 
 enum { TILE = 32 };
+
+typedef uint8_t bytes __attribute__((vector_size(16)));
+
+/* [8 lanes][8 bases] to [8 bases][8 lanes]: the halves interleaved three times. */
+static inline void turn_keep(const uint8_t *from, uint8_t *to)
+{
+    bytes x[4], y[4];
+    memcpy(x, from, sizeof x);
+    for (int k = 0; k < 3; k++) {
+        for (int i = 0; i < 2; i++) {
+            y[2 * i] = __builtin_shufflevector(x[i], x[i + 2], 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6,
+                                               22, 7, 23);
+            y[2 * i + 1] = __builtin_shufflevector(x[i], x[i + 2], 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13,
+                                                   29, 14, 30, 15, 31);
+        }
+        memcpy(x, y, sizeof x);
+    }
+    memcpy(to, x, sizeof x);
+}
 
 /* C of bases first .. first+count-1, rows of D */
 static void scale_centres(const double *centre, const double *scale, const double *shift, int D, int count,
@@ -128,7 +147,7 @@ static void choose_distances(int count, int D, size_t ld, const double *C, const
 static void activate(int count, size_t ld, const double *q, const uint8_t *keep, double *phi)
 {
     if (keep)
-        for (int i = 0; i < count; i++, q += MCP_LANES, keep += ld, phi += ld)
+        for (int i = 0; i < count; i++, q += MCP_LANES, keep += MCP_LANES, phi += ld)
             for (int v = 0; v < MCP_LANES; v += MCP_W)
                 mcp_v_store(phi + v, mcp_v_and(keep_mask(keep + v), exp2_minus(mcp_v_load(q + v))));
     else
@@ -159,6 +178,7 @@ void MCP_ISA_FN(mcp_rbf_forward)(const mcp_net_run *c)
     double       *F = c->tape, *phi = F + (size_t)D * ld;
     double        scale[MCP_NET_FEATURES], shift[MCP_NET_FEATURES];
     _Alignas(64) double C[TILE * MCP_NET_FEATURES], q[TILE * MCP_LANES];
+    uint8_t       keep[TILE * MCP_LANES];
     mcp_rbf_scale(c->net, c->theta, scale, shift);
     for (int d = 0; d < D; d++)
         for (int b = 0; b < c->n; b += MCP_W)
@@ -170,7 +190,10 @@ void MCP_ISA_FN(mcp_rbf_forward)(const mcp_net_run *c)
         for (int b = 0; b < c->n; b += MCP_LANES) {
             double *to = phi + (size_t)i * ld + b;
             choose_distances(count, D, ld, C, F + b, q);
-            activate(count, ld, q, c->keep ? c->keep + (size_t)i * ld + b : NULL, to);
+            for (int j = 0; c->keep && j < count; j += 8)
+                turn_keep(c->keep + (size_t)(b / MCP_LANES) * c->keep_stride + (i + j) * MCP_LANES,
+                          keep + j * MCP_LANES);
+            activate(count, ld, q, c->keep ? keep : NULL, to);
             for (int k = 0; k < K; k++)
                 weigh(count, ld, w + (size_t)k * (size_t)n + i, c->keep_scale, to,
                       c->out + (size_t)k * ld + b);

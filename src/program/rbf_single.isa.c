@@ -1,61 +1,58 @@
-/* rbf_single.isa.c - the basis functions of rbf.isa.c in single precision: eight lanes a vector, half the
- * tape.
+/* rbf_single.isa.c - the basis functions of rbf.isa.c in single precision: eight bases of one lane a vector.
  *
- * The differences F = s (f - m) and C = s (c - m) are made in double precision and rounded; from there on
- * distances, powers of two, products with weights and adjoints are single. Sums over more than a few
- * numbers that lead out of here are double.
+ * The differences F = s (f - m) and C = s (c - m) are made in double precision and rounded; distances, powers
+ * of two, sums over bases and sums over lanes are single. A net with one output leaves on its way forward
+ *   S = sum_i w_i phi_i,  S_d = sum_i w_i C_id phi_i
+ * so that with the output's adjoint o, g_i = o w_i phi_i has the sums G = o S and H_d = o S_d: the features'
+ * adjoints are free, and all that the way back takes from the activations is sum_b phi_i o and
+ * sum_b phi_i o F_d. Nets with several outputs make g on their way back.
  *
- *   tape  F [D][ld], then phi by lane, [ld][padded]: the way back works on eight bases at a time of one
- *     lane, so that no sum
- *         goes across a vector but the few that end in a lane
- *   sums  as in rbf.isa.c */
+ *   table  of a net, from mcp_program_tabulate: scale [D], shift [D] in double precision; then ones [padded],
+ *          C [D][padded], w [K][padded], and w C [D][padded] if K = 1. Bases that are not there have no
+ *          weight.
+ *   tape   of a group of lanes: F [D][lane], S [1+D][lane] if K = 1, phi [padded/8][lane][8]
+ *   sums   K = 1: sum_b phi o, sum_b phi o F_d; else as in rbf.isa.c; in single precision, see
+ *          mcp_program_sums_add */
 #include <string.h>
 
-#include "math/lanes.h"
+#include "math/single.h"
 #include "program/batch_call.h"
 
-#if defined(__AVX2__)
-#include <immintrin.h>
-#endif
+_Static_assert(MCP_LANES == 8, "a group of lanes is as wide as a vector here");
 
-typedef float   f8 __attribute__((vector_size(32)));
-typedef int32_t i8 __attribute__((vector_size(32)));
-typedef float   f8_mem __attribute__((vector_size(32), aligned(4), may_alias));
+enum { TILE = 8 * MCP_LANES, CHUNK = 8 }; /* activations of eight bases; rows whose sums fit into registers */
 
-_Static_assert(MCP_LANES == 8, "a group of lanes is one vector here");
+/* One group of lanes. */
+typedef struct {
+    int            n, D, K, padded;
+    const double  *scale, *shift;
+    const float   *ones, *C, *w;
+    float         *F, *S, *phi;
+    const uint8_t *keep;
+} group;
 
-#define INLINE static inline __attribute__((always_inline))
-#define LOAD(p) (*(const f8_mem *)(p))
-#define STORE(p, v) (*(f8_mem *)(p) = (v))
-#define ALL(a) ((float)(a) - (f8){0})
-
-enum { TILE = 256 };
-
-/* phi = 2^-q in place. Beyond 2^-64, below all that single precision adds up, it stays there. */
-INLINE void powers(f8 *x)
+static group group_at(const mcp_net_run *c, int b)
 {
-    const float magic = 0x1.8p23f;
-    f8          q = *x, most = ALL(64.0f);
-#if defined(__AVX2__)
-    q = _mm256_min_ps(most, q); /* NaN is handed on */
-#else
-    i8 far = q > most;
-    q = (f8)((far & (i8)most) | (~far & (i8)q));
-#endif
-    f8 t = q + magic, r = (t - magic) - q;
-    f8 p = 0.000154614447f * r + 0.00134004282f;
-    p    = p * r + 0.00961805668f;
-    p    = p * r + 0.0555032723f;
-    p    = p * r + 0.240226509f;
-    p    = p * r + 0.693147207f;
-    p    = p * r + 1.0f;
-    *x   = (f8)((i8)p - ((i8)t << 23));
+    const int     D = c->net->net.features, K = c->net->net.outputs;
+    const size_t  P = (size_t)c->net->padded, S = K == 1 ? (size_t)(1 + D) : 0;
+    const double *t = c->table;
+    group         a = {.n = c->net->net.units[0], .D = D, .K = K, .padded = c->net->padded};
+    a.scale = t;
+    a.shift = t + D;
+    a.ones  = (const void *)(t + 2 * (size_t)D);
+    a.C     = a.ones + P;
+    a.w     = a.C + (size_t)D * P;
+    a.F     = (float *)(void *)c->tape + (size_t)b * ((size_t)D + S + P);
+    a.S     = a.F + (size_t)D * MCP_LANES;
+    a.phi   = a.S + S * MCP_LANES;
+    a.keep  = c->keep ? c->keep + (size_t)(b / MCP_LANES) * c->keep_stride : NULL;
+    return a;
 }
 
 /* Eight vectors as rows of a matrix, transposed. */
-INLINE void transpose(f8 *x)
+MCP_INLINE void transpose(mcp_f8 *x)
 {
-    f8 a[8];
+    mcp_f8 a[8];
     for (int i = 0; i < 8; i += 2) {
         a[i]     = __builtin_shufflevector(x[i], x[i + 1], 0, 8, 1, 9, 4, 12, 5, 13);
         a[i + 1] = __builtin_shufflevector(x[i], x[i + 1], 2, 10, 3, 11, 6, 14, 7, 15);
@@ -67,283 +64,218 @@ INLINE void transpose(f8 *x)
         x[i + 3] = __builtin_shufflevector(a[i + 1], a[i + 3], 2, 3, 10, 11, 6, 7, 14, 15);
     }
     for (int i = 0; i < 4; i++) {
-        f8 low = __builtin_shufflevector(x[i], x[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
-        x[i + 4] = __builtin_shufflevector(x[i], x[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
-        x[i]     = low;
+        mcp_f8 low = __builtin_shufflevector(x[i], x[i + 4], 0, 1, 2, 3, 8, 9, 10, 11);
+        x[i + 4]   = __builtin_shufflevector(x[i], x[i + 4], 4, 5, 6, 7, 12, 13, 14, 15);
+        x[i]       = low;
     }
 }
 
-/* to[0 .. 8) += v */
-INLINE void add_double(double *to, const f8 *v)
+/* phi where the byte is all ones, 0 where it is 0. */
+MCP_INLINE mcp_f8 kept(const uint8_t *keep, mcp_f8 phi)
 {
 #if defined(__AVX2__)
-    _mm256_storeu_pd(to, _mm256_add_pd(_mm256_loadu_pd(to), _mm256_cvtps_pd(_mm256_castps256_ps128(*v))));
-    _mm256_storeu_pd(to + 4,
-                     _mm256_add_pd(_mm256_loadu_pd(to + 4), _mm256_cvtps_pd(_mm256_extractf128_ps(*v, 1))));
+    return (mcp_f8)((mcp_i8)_mm256_cvtepi8_epi32(_mm_loadl_epi64((const void *)keep)) & (mcp_i8)phi);
 #else
-    for (int i = 0; i < 8; i++) to[i] += (double)(*v)[i];
+    typedef int8_t b8 __attribute__((vector_size(8)));
+    b8 bytes;
+    memcpy(&bytes, keep, sizeof bytes);
+    return (mcp_f8)(__builtin_convertvector(bytes, mcp_i8) & (mcp_i8)phi);
 #endif
 }
 
-/* phi of eight bases for one group of lanes; C their centres [8][D] */
-INLINE void activate(int D, size_t ld, const float *C, const float *F, f8 *phi)
+enum { ABREAST = 8 }; /* lanes whose exponentials go side by side: one alone would wait for itself */
+
+/* phi of all bases for ABREAST lanes: F, phi and keep from the first of them on. Beyond 2^-64, below all that
+ * single precision adds up, it stays there. */
+MCP_INLINE void some_lanes(int D, int padded, const float *C, const float *F, const uint8_t *keep, float *phi)
 {
+    const int drop = keep != NULL;
+    for (int i = 0; i < padded; i += 8, C += 8, phi += TILE, keep += drop ? TILE : 0) {
+        mcp_f8 q[ABREAST];
+        for (int j = 0; j < ABREAST; j++) q[j] = (mcp_f8){0};
+        for (int d = 0; d < D; d++) {
+            mcp_f8 c = mcp_f8_load(C + (size_t)d * (size_t)padded);
 #pragma GCC unroll 8
-    for (int j = 0; j < 8; j++) phi[j] = (f8){0};
-    for (int d = 0; d < D; d++) {
-        f8 f = LOAD(F + (size_t)d * ld);
-#pragma GCC unroll 8
-        for (int j = 0; j < 8; j++) {
-            f8 r = f - C[j * D + d];
-            phi[j] += r * r;
+            for (int j = 0; j < ABREAST; j++) {
+                mcp_f8 r = F[d * MCP_LANES + j] - c;
+                q[j] += r * r;
+            }
         }
+        mcp_f8_exp2_minus(ABREAST, q, 64.0f);
+#pragma GCC unroll 8
+        for (int j = 0; j < ABREAST; j++) mcp_f8_store(phi + j * 8, drop ? kept(keep + j * 8, q[j]) : q[j]);
     }
-#pragma GCC unroll 8
-    for (int j = 0; j < 8; j++) powers(&phi[j]);
 }
 
-/* phi = 0 where the byte is 0; it is 1 elsewhere. */
-INLINE void drop(const uint8_t *keep, f8 *phi)
+MCP_INLINE void activate(const group *a, int D)
 {
-    i8 mask = {0};
-#if defined(__AVX2__)
-    mask = (i8)_mm256_cvtepu8_epi32(_mm_loadl_epi64((const void *)keep));
-#else
-    for (int i = 0; i < 8; i++) mask[i] = keep[i];
-#endif
-    *phi = (f8)(-mask & (i8)*phi);
-}
-
-typedef struct {
-    int            n, D, K, padded, count; /* count: bases of the tile, from its first on */
-    size_t         ld;
-    const float   *C, *w; /* tile: [TILE][D], [K][TILE] */
-    const uint8_t *keep;
-    double         keep_scale;
-} tile;
-
-/* Eight bases from i on, of which live are there, for one group of lanes. */
-INLINE void eight_forward(const tile *a, int D, int i, int live, const float *F, const uint8_t *keep,
-                          float *to, double *out)
-{
-    f8 phi[8];
-    activate(D, a->ld, a->C + i * D, F, phi);
-    if (keep)
-#pragma GCC unroll 8
-        for (int j = 0; j < 8; j++) drop(keep + (size_t)(i + (j < live ? j : live - 1)) * a->ld, &phi[j]);
-    if (live < 8)
-#pragma GCC unroll 8
-        for (int j = 0; j < 8; j++) phi[j] *= j < live ? 1.0f : 0.0f;
-    for (int k = 0; k < a->K; k++) {
-        const float *w = a->w + k * TILE + i;
-        f8           even = (f8){0}, odd = (f8){0};
-#pragma GCC unroll 4
-        for (int j = 0; j < 8; j += 2) {
-            even += w[j] * phi[j];
-            odd += w[j + 1] * phi[j + 1];
-        }
-        even += odd;
-        add_double(out + (size_t)k * a->ld, &even);
-    }
-    transpose(phi);
-#pragma GCC unroll 8
-    for (int j = 0; j < 8; j++) STORE(to + (size_t)j * (size_t)a->padded + i, phi[j]);
-}
-
-/* One tile of bases, one group of lanes. to: the tile's first basis of the group's first lane. */
-INLINE void tile_forward(const tile *a, int D, const float *F, const uint8_t *keep, float *to, double *out)
-{
-    int i = 0;
-    for (; i + 8 <= a->count; i += 8) eight_forward(a, D, i, 8, F, keep, to, out);
-    if (i < a->count) eight_forward(a, D, i, a->count - i, F, keep, to, out);
+    for (int l = 0; l < MCP_LANES; l += ABREAST)
+        if (a->keep) some_lanes(D, a->padded, a->C, a->F + l, a->keep + l * 8, a->phi + l * 8);
+        else some_lanes(D, a->padded, a->C, a->F + l, NULL, a->phi + l * 8);
 }
 
 /* The usual numbers of features as constants. */
-static void choose_forward(const tile *a, const float *F, const uint8_t *keep, float *to, double *out)
+static void choose_activate(const group *a)
 {
     switch (a->D) {
-    case 2: tile_forward(a, 2, F, keep, to, out); break;
-    case 3: tile_forward(a, 3, F, keep, to, out); break;
-    case 4: tile_forward(a, 4, F, keep, to, out); break;
-    case 5: tile_forward(a, 5, F, keep, to, out); break;
-    case 6: tile_forward(a, 6, F, keep, to, out); break;
-    case 8: tile_forward(a, 8, F, keep, to, out); break;
-    default: tile_forward(a, a->D, F, keep, to, out);
+    case 1: activate(a, 1); break;
+    case 2: activate(a, 2); break;
+    case 3: activate(a, 3); break;
+    case 4: activate(a, 4); break;
+    case 5: activate(a, 5); break;
+    case 6: activate(a, 6); break;
+    case 7: activate(a, 7); break;
+    case 8: activate(a, 8); break;
+    default: activate(a, a->D);
     }
+}
+
+/* to[r][lane] = sum_i rows[r][i] x[i][lane] for up to eight rows; x in tiles, as phi is. */
+MCP_INLINE void over_bases_rows(int count, int padded, const float *rows, const float *x, float *to)
+{
+    mcp_f8 part[CHUNK][MCP_LANES];
+    for (int l = 0; l < MCP_LANES; l++) {
+        mcp_f8 sum[CHUNK];
+        for (int r = 0; r < count; r++) sum[r] = (mcp_f8){0};
+        for (int i = 0; i < padded; i += 8) {
+            mcp_f8 v = mcp_f8_load(x + i * MCP_LANES + l * 8);
+            for (int r = 0; r < count; r++) sum[r] += v * mcp_f8_load(rows + (size_t)r * (size_t)padded + i);
+        }
+        for (int r = 0; r < count; r++) part[r][l] = sum[r];
+    }
+    for (int r = 0; r < count; r++) {
+        mcp_f8 *p = part[r];
+        transpose(p);
+        mcp_f8_store(to + r * MCP_LANES, ((p[0] + p[1]) + (p[2] + p[3])) + ((p[4] + p[5]) + (p[6] + p[7])));
+    }
+}
+
+static void over_bases(int count, int padded, const float *rows, const float *x, float *to)
+{
+    for (; count > 0; count -= CHUNK, rows += CHUNK * (size_t)padded, to += CHUNK * MCP_LANES) switch (count) {
+        case 1: over_bases_rows(1, padded, rows, x, to); break;
+        case 2: over_bases_rows(2, padded, rows, x, to); break;
+        case 3: over_bases_rows(3, padded, rows, x, to); break;
+        case 4: over_bases_rows(4, padded, rows, x, to); break;
+        case 5: over_bases_rows(5, padded, rows, x, to); break;
+        case 6: over_bases_rows(6, padded, rows, x, to); break;
+        case 7: over_bases_rows(7, padded, rows, x, to); break;
+        default: over_bases_rows(CHUNK, padded, rows, x, to);
+        }
+}
+
+/* to[r][i] += sum_lane rows[r][lane] x[i][lane] for up to eight rows. */
+MCP_INLINE void over_lanes_rows(int count, int padded, const float *rows, const float *x, float *to)
+{
+    for (int i = 0; i < padded; i += 8, x += TILE) {
+        mcp_f8 sum[CHUNK];
+        for (int r = 0; r < count; r++) sum[r] = (mcp_f8){0};
+#pragma GCC unroll 8
+        for (int l = 0; l < MCP_LANES; l++) {
+            mcp_f8 v = mcp_f8_load(x + l * 8);
+            for (int r = 0; r < count; r++) sum[r] += v * rows[r * MCP_LANES + l];
+        }
+        for (int r = 0; r < count; r++) {
+            float *at = to + (size_t)r * (size_t)padded + i;
+            mcp_f8_store(at, mcp_f8_load(at) + sum[r]);
+        }
+    }
+}
+
+static void over_lanes(int count, int padded, const float *rows, const float *x, float *to)
+{
+    for (; count > 0; count -= CHUNK, rows += CHUNK * MCP_LANES, to += CHUNK * (size_t)padded) switch (count) {
+        case 1: over_lanes_rows(1, padded, rows, x, to); break;
+        case 2: over_lanes_rows(2, padded, rows, x, to); break;
+        case 3: over_lanes_rows(3, padded, rows, x, to); break;
+        case 4: over_lanes_rows(4, padded, rows, x, to); break;
+        case 5: over_lanes_rows(5, padded, rows, x, to); break;
+        case 6: over_lanes_rows(6, padded, rows, x, to); break;
+        case 7: over_lanes_rows(7, padded, rows, x, to); break;
+        default: over_lanes_rows(CHUNK, padded, rows, x, to);
+        }
 }
 
 void MCP_ISA_FN(mcp_rbf_forward_single)(const mcp_net_run *c)
 {
-    tile a = {.n = c->net->net.units[0],
-              .D = c->net->net.features,
-              .K = c->net->net.outputs,
-              .padded = c->net->padded,
-              .ld = (size_t)c->ld};
-    const double *centre = c->theta + (size_t)a.K * (size_t)a.n;
-    float        *F = (void *)c->tape, *phi = F + (size_t)a.D * a.ld;
-    double        scale[MCP_NET_FEATURES], shift[MCP_NET_FEATURES];
-    _Alignas(64) float C[TILE * MCP_NET_FEATURES], w[MCP_NET_OUTPUTS * TILE];
-    mcp_rbf_scale(c->net, c->theta, scale, shift);
-    for (int d = 0; d < a.D; d++) {
-        const double *f = c->feature[d], m = shift[d], s = scale[d];
-        for (int b = 0; b < c->n; b++) F[(size_t)d * a.ld + (size_t)b] = (float)((f[b] - m) * s);
-    }
-    for (int k = 0; k < a.K; k++) memset(c->out + (size_t)k * a.ld, 0, sizeof(double) * (size_t)c->n);
-    a.C = C;
-    a.w = w;
-    for (int i = 0; i < a.n; i += TILE) {
-        a.count = a.n - i < TILE ? a.n - i : TILE;
-        for (int j = 0; j < mcp_round_lanes(a.count); j++) {
-            int at = i + (j < a.count ? j : 0);
-            for (int d = 0; d < a.D; d++)
-                C[j * a.D + d] =
-                    (float)((centre[(size_t)at * (size_t)a.D + (size_t)d] - shift[d]) * scale[d]);
-            for (int k = 0; k < a.K; k++)
-                w[k * TILE + j] = (float)(c->keep_scale * c->theta[(size_t)k * (size_t)a.n + (size_t)at]);
-        }
-        for (int b = 0; b < c->n; b += MCP_LANES)
-            choose_forward(&a, F + b, c->keep ? c->keep + (size_t)i * a.ld + b : NULL,
-                           phi + (size_t)b * (size_t)a.padded + i, c->out + b);
-    }
-}
-
-/* One group of lanes on the way back. C, w by basis: [D][padded], [K][padded]; g: [MCP_LANES][padded]. */
-typedef struct {
-    int          n, D, K, padded;
-    const float *C, *w, *phi;
-    float       *g, o[MCP_NET_OUTPUTS][MCP_LANES], F[MCP_NET_FEATURES][MCP_LANES];
-    float        G[MCP_LANES], H[MCP_NET_FEATURES][MCP_LANES];
-    double      *sums;
-} group;
-
-/* to[j] = sum of x[j] over its eight numbers; x is scratch. */
-INLINE void sum_each(f8 *x, float *to)
-{
-    transpose(x);
-    STORE(to, ((x[0] + x[1]) + (x[2] + x[3])) + ((x[4] + x[5]) + (x[6] + x[7])));
-}
-
-/* g_i of every basis, lane by lane, and their sums into G and H. */
-INLINE void lanes_backward(group *a, int D)
-{
-    f8 part[8 + 1][MCP_LANES];
-    for (int d0 = 0; d0 < D; d0 += 8) { /* eight features at a time have their sums in registers */
-        int nd = D - d0 < 8 ? D - d0 : 8;
-        for (int l = 0; l < MCP_LANES; l++) {
-            f8           sum[8 + 1];
-            const float *phi = a->phi + (size_t)l * (size_t)a->padded;
-            float       *g = a->g + (size_t)l * (size_t)a->padded;
-            for (int d = 0; d <= nd; d++) sum[d] = (f8){0};
-            for (int i = 0; i < a->padded; i += 8) {
-                f8 x = LOAD(a->w + i) * a->o[0][l];
-                for (int k = 1; k < a->K; k++)
-                    x += LOAD(a->w + (size_t)k * (size_t)a->padded + i) * a->o[k][l];
-                x *= LOAD(phi + i);
-                STORE(g + i, x);
-                sum[nd] += x;
-                for (int d = 0; d < nd; d++)
-                    sum[d] += x * LOAD(a->C + (size_t)(d0 + d) * (size_t)a->padded + i);
-            }
-            for (int d = 0; d <= nd; d++) part[d][l] = sum[d];
-        }
-        for (int d = 0; d < nd; d++) sum_each(part[d], a->H[d0 + d]);
-        sum_each(part[nd], a->G);
-    }
-}
-
-/* The sums over lanes of every basis. */
-INLINE void bases_backward(const group *a, int D)
-{
-    double *sum_g = a->sums + (size_t)a->K * (size_t)a->padded;
-    for (int i = 0; i < a->padded; i += 8) {
-        for (int k = 0; k < a->K; k++) {
-            f8 x = (f8){0};
+    for (int b = 0; b < c->n; b += MCP_LANES) {
+        group a = group_at(c, b);
+        float out[MCP_NET_OUTPUTS * MCP_LANES], *S = a.K == 1 ? a.S : out;
+        for (int d = 0; d < a.D; d++)
             for (int l = 0; l < MCP_LANES; l++)
-                x += LOAD(a->phi + (size_t)l * (size_t)a->padded + i) * a->o[k][l];
-            add_double(a->sums + (size_t)k * (size_t)a->padded + i, &x);
-        }
-        for (int d0 = 0; d0 < D; d0 += 8) {
-            int nd = D - d0 < 8 ? D - d0 : 8;
-            f8  sum[8 + 1];
-            for (int d = 0; d <= nd; d++) sum[d] = (f8){0};
-            for (int l = 0; l < MCP_LANES; l++) {
-                f8 g = LOAD(a->g + (size_t)l * (size_t)a->padded + i);
-                sum[nd] += g;
-                for (int d = 0; d < nd; d++) sum[d] += g * a->F[d0 + d][l];
-            }
-            for (int d = 0; d < nd; d++)
-                add_double(sum_g + (size_t)(d0 + d + 1) * (size_t)a->padded + i, &sum[d]);
-            if (d0 == 0) add_double(sum_g + i, &sum[nd]);
-        }
+                a.F[d * MCP_LANES + l] = (float)((c->feature[d][b + l] - a.shift[d]) * a.scale[d]);
+        choose_activate(&a);
+        over_bases(a.K == 1 ? 1 + a.D : a.K, a.padded, a.w, a.phi, S);
+        for (int k = 0; k < a.K; k++)
+            for (int l = 0; l < MCP_LANES; l++)
+                c->out[(size_t)k * (size_t)c->ld + (size_t)(b + l)] =
+                    c->keep_scale * (double)S[k * MCP_LANES + l];
     }
 }
 
-INLINE void both(group *a, int D)
-{
-    lanes_backward(a, D);
-    if (a->sums) bases_backward(a, D);
-}
+/* What the way back leaves for one group of lanes: rows of lanes o [K]; G; H [D], and e [1+D] = 1, F_d. */
+typedef struct {
+    float o[MCP_NET_OUTPUTS * MCP_LANES], GH[(1 + MCP_NET_FEATURES) * MCP_LANES];
+    float e[(1 + MCP_NET_FEATURES) * MCP_LANES];
+} adjoint;
 
-static void group_backward(group *a)
+/* One output: G and H from the tape; e times o. */
+static void one_output(const group *a, adjoint *t, float *sums)
 {
-    switch (a->D) {
-    case 2: both(a, 2); break;
-    case 3: both(a, 3); break;
-    case 4: both(a, 4); break;
-    case 5: both(a, 5); break;
-    case 6: both(a, 6); break;
-    case 8: both(a, 8); break;
-    default: both(a, a->D);
+    for (int i = 0; i < (1 + a->D) * MCP_LANES; i++) {
+        t->GH[i] = t->o[i % MCP_LANES] * a->S[i];
+        t->e[i] *= t->o[i % MCP_LANES];
     }
+    if (sums) over_lanes(1 + a->D, a->padded, t->e, a->phi, sums);
 }
 
-/* From G = sum_i g_i and H: the features' adjoints and the length-scales' sums. */
-static void finish_group(const group *a, const mcp_net_run *c, int b, const double *scale)
+static void more_outputs(const group *a, adjoint *t, float *g, float *sums)
+{
+    for (int i = 0; i < a->padded; i += 8)
+        for (int l = 0; l < MCP_LANES; l++) {
+            const int at = i * MCP_LANES + l * 8;
+            mcp_f8    x = {0};
+            for (int k = 0; k < a->K; k++)
+                x += mcp_f8_load(a->w + (size_t)k * (size_t)a->padded + i) * t->o[k * MCP_LANES + l];
+            mcp_f8_store(g + at, x * mcp_f8_load(a->phi + at));
+        }
+    over_bases(1 + a->D, a->padded, a->ones, g, t->GH);
+    if (!sums) return;
+    over_lanes(a->K, a->padded, t->o, a->phi, sums);
+    over_lanes(1 + a->D, a->padded, t->e, g, sums + (size_t)a->K * (size_t)a->padded);
+}
+
+/* From G and H: the features' adjoints and the length-scales' sums. */
+static void finish_group(const group *a, const mcp_net_run *c, int b, const adjoint *t, float *lengths)
 {
     const double two_ln2 = 2.0 * 0.6931471805599453;
-    double      *lengths = a->sums ? a->sums + (size_t)(a->K + 1 + a->D) * (size_t)a->padded : NULL;
     for (int d = 0; d < a->D; d++) {
         double l = 0.0;
         for (int j = 0; j < MCP_LANES; j++) {
-            double F = a->F[d][j], FG = F * a->G[j], H = a->H[d][j];
-            if (c->feature_bar[d]) c->feature_bar[d][b + j] -= two_ln2 * scale[d] * (FG - H);
+            double F = a->F[d * MCP_LANES + j], FG = F * t->GH[j], H = t->GH[(1 + d) * MCP_LANES + j];
+            if (c->feature_bar[d]) c->feature_bar[d][b + j] -= two_ln2 * a->scale[d] * (FG - H);
             l += F * (FG - 2.0 * H);
         }
-        if (lengths) lengths[d] += l;
+        if (lengths) lengths[d] += (float)l;
     }
 }
 
 void MCP_ISA_FN(mcp_rbf_backward_single)(const mcp_net_run *c)
 {
-    group a = {.n = c->net->net.units[0],
-               .D = c->net->net.features,
-               .K = c->net->net.outputs,
-               .padded = c->net->padded};
-    size_t        ld = (size_t)c->ld, padded = (size_t)a.padded;
-    const float  *F = (const void *)c->tape;
-    const double *centre = c->theta + (size_t)a.K * (size_t)a.n;
-    double        scale[MCP_NET_FEATURES], shift[MCP_NET_FEATURES];
-    float        *C = (void *)c->scratch, *w = C + (size_t)a.D * padded;
-    mcp_rbf_scale(c->net, c->theta, scale, shift);
-    memset(C, 0, (size_t)(a.D + a.K) * padded * sizeof *C); /* bases that are not there have no weight */
-    for (int d = 0; d < a.D; d++)
-        for (size_t i = 0; i < (size_t)a.n; i++)
-            C[(size_t)d * padded + i] = (float)((centre[i * (size_t)a.D + (size_t)d] - shift[d]) * scale[d]);
-    for (int k = 0; k < a.K; k++)
-        for (size_t i = 0; i < (size_t)a.n; i++)
-            w[(size_t)k * padded + i] = (float)c->theta[(size_t)k * (size_t)a.n + i];
-    a.C = C;
-    a.w = w;
-    a.g = w + (size_t)a.K * padded;
     for (int b = 0; b < c->n; b += MCP_LANES) {
-        for (int j = 0; j < MCP_LANES; j++) {
-            for (int k = 0; k < a.K; k++)
-                a.o[k][j] = (float)(c->keep_scale * c->out_bar[(size_t)k * ld + (size_t)(b + j)]);
-            for (int d = 0; d < a.D; d++) a.F[d][j] = F[(size_t)d * ld + (size_t)(b + j)];
-        }
-        a.phi  = F + (size_t)a.D * ld + (size_t)b * padded;
-        a.sums = c->sums ? c->sums + (size_t)(b / MCP_LANES) * c->sums_stride : NULL;
-        group_backward(&a);
-        finish_group(&a, c, b, scale);
+        const group a = group_at(c, b);
+        const int   rows = a.K == 1 ? 1 + a.D : a.K + 1 + a.D;
+        float      *sums =
+            c->sums ? (float *)(void *)(c->sums + (size_t)(b / MCP_LANES) * c->sums_stride) : NULL;
+        adjoint     t;
+        for (int k = 0; k < a.K; k++)
+            for (int l = 0; l < MCP_LANES; l++)
+                t.o[k * MCP_LANES + l] =
+                    (float)(c->keep_scale * c->out_bar[(size_t)k * (size_t)c->ld + (size_t)(b + l)]);
+        for (int l = 0; l < MCP_LANES; l++) t.e[l] = 1.0f;
+        memcpy(t.e + MCP_LANES, a.F, (size_t)a.D * MCP_LANES * sizeof *t.e);
+        if (a.K == 1) one_output(&a, &t, sums);
+        else more_outputs(&a, &t, (void *)c->scratch, sums);
+        finish_group(&a, c, b, &t, sums ? sums + (size_t)rows * (size_t)a.padded : NULL);
     }
 }

@@ -93,7 +93,6 @@ static mcp_batch_call stage_call(const mcp_block *b, const mcp_pass *q, int stag
     const mcp_shape *s = b->s;
     mcp_batch_call   c = {.program = s->program[stage],
                           .level = s->level,
-                          .single = s->set.single,
                           .first = t == 0,
                           .n = q->n,
                           .ld = b->ld,
@@ -102,6 +101,7 @@ static mcp_batch_call stage_call(const mcp_block *b, const mcp_pass *q, int stag
                           .keep_scale = 1.0};
     if (stage != CONTROLLER) return c;
     c.theta = q->theta;
+    c.table = q->table;
     c.keep = q->keep ? q->keep + (size_t)t * (size_t)s->activations * (size_t)b->ld : NULL;
     c.keep_scale = q->keep_scale;
     return c;

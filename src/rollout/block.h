@@ -50,7 +50,8 @@ typedef struct {
 typedef struct {
     const double  *theta;
     int            n, live;    /* lanes; the first live of them count */
-    const uint8_t *keep;       /* [T+1][activations][ld], NULL: no dropout */
+    const double  *table;      /* of theta for single precision; NULL: double */
+    const uint8_t *keep;       /* [T+1] masks of activations x ld bytes, NULL: no dropout */
     double         keep_scale;
     int            gradient;   /* forward makes the Jacobian rows too */
     int            last;       /* sensor and controller run at T as well, for the record */

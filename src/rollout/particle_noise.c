@@ -75,7 +75,6 @@ static void fill(void *context, const mcp_noise_block *to)
                           .first = (uint32_t)to->first,
                           .n = to->n,
                           .activations = activations,
-                          .ld = to->ld,
                           .p = c->dropout};
         mcp_rng_keep(mcp_isa_level(), &drop, &m, to->keep + (size_t)t * (size_t)activations * ld);
     }

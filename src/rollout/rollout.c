@@ -21,6 +21,7 @@ struct mcp_rollout {
     double    *cost;    /* [T+1][padded]   */
     double    *sums;    /* [padded/MCP_LANES][shape.sums] */
     double    *total;   /* shape.sums */
+    double    *table;   /* the policy's parameters in single precision */
     uint8_t   *bad;     /* [padded] */
     void      *memory;
     size_t     bytes;
@@ -88,6 +89,7 @@ static size_t layout(mcp_rollout *r, char *mem)
     r->cost  = mcp_arena_doubles(&a, T1 * padded);
     r->sums  = mcp_arena_doubles(&a, padded / MCP_LANES * r->shape.sums + 1);
     r->total = mcp_arena_doubles(&a, r->shape.sums + 1);
+    r->table = mcp_arena_doubles(&a, mcp_program_table(r->shape.program[CONTROLLER]));
     r->bad   = mcp_arena_u8(&a, padded);
     for (int w = 0; w < r->workers; w++)
         mcp_block_layout(&r->worker[w], &r->shape, r->block, r->slabs + (size_t)w * T1, &a);
@@ -209,6 +211,7 @@ static void run_block(void *context, int task, int worker)
                               .eps = b->eps,
                               .keep = drop ? b->keep : NULL};
     mcp_pass         pass = {.theta = c->theta,
+                             .table = s->set.single ? r->table : NULL,
                              .n = n,
                              .live = live,
                              .keep = noise.keep,
@@ -264,8 +267,7 @@ static int gradient(mcp_rollout *r, const double *theta, double *g)
     int                bad = 0;
     memset(r->total, 0, s->sums * sizeof *r->total);
     for (int k = 0; k < r->padded / MCP_LANES; k++) {
-        const double *sums = r->sums + (size_t)k * s->sums;
-        for (size_t i = 0; i < s->sums; i++) r->total[i] += sums[i];
+        mcp_program_sums_add(p, theta, s->set.single, r->sums + (size_t)k * s->sums, r->total);
     }
     memset(g, 0, (size_t)params * sizeof *g);
     mcp_program_gradient(p, theta, r->total, g);
@@ -282,6 +284,7 @@ mcp_status mcp_rollout_run(mcp_rollout *r, const double *theta, double dropout, 
     if (!(dropout >= 0.0 && dropout < 1.0))
         return mcp_fail(err, MCP_ERR_ARG, "dropout = %g is outside [0, 1)", dropout);
     job c = {r, theta, dropout, noise, result};
+    if (r->shape.set.single) mcp_program_tabulate(r->shape.program[CONTROLLER], theta, r->table);
     mcp_pool_run(r->pool, r->blocks, run_block, &c);
     statistics(r, result);
     result->bad = 0;

@@ -22,7 +22,7 @@ typedef struct {
     double  *x0;   /* [nx][ld]               */
     double  *e;    /* [T+1][ny][ld]          */
     double  *eps;  /* [T][ngp][ld]           */
-    uint8_t *keep; /* [T+1][activations][ld], NULL: no dropout */
+    uint8_t *keep; /* [T+1], each as mcp_rng_keep leaves it, activations x ld bytes; NULL: no dropout */
 } mcp_noise_block;
 
 typedef struct {

@@ -170,12 +170,12 @@ CASE(normals_differ_between_levels_in_the_last_bits_only)
     }
 }
 
-enum { ACT = 201, LANES = 96 };
+enum { ACT = 208, LANES = 96 };
 static uint8_t keep[ACT * LANES], piece[ACT * LANES];
 
 static mcp_rng_mask mask(uint32_t time, int activations, double p)
 {
-    return (mcp_rng_mask){.time = time, .n = LANES, .activations = activations, .ld = LANES, .p = p};
+    return (mcp_rng_mask){.time = time, .n = LANES, .activations = activations, .p = p};
 }
 
 static void draw_masks(uint32_t time, int activations, double p, uint8_t *to)
@@ -186,14 +186,14 @@ static void draw_masks(uint32_t time, int activations, double p, uint8_t *to)
 
 CASE(masks_keep_as_often_as_asked)
 {
-    static const double drop[] = {0.125, 0.25, 0.5, 0.9};
-    for (int d = 0; d < 4; d++) {
+    static const double drop[] = {0.0625, 0.1, 0.125, 0.25, 0.5, 0.75, 0.9};
+    for (int d = 0; d < 7; d++) {
         double p = rint(drop[d] * 256) / 256, kept = 0, n = 0;
         for (uint32_t time = 0; time < 30; time++) {
             draw_masks(time, ACT, drop[d], keep);
             for (int i = 0; i < ACT * LANES; i++, n++) {
-                REQUIRE(keep[i] <= 1);
-                kept += keep[i];
+                REQUIRE(keep[i] == 0 || keep[i] == 255);
+                kept += keep[i] == 255;
             }
         }
         CHECK_CLOSE(kept / n, 1 - p, 0, 4 * sqrt(p * (1 - p) / n));
@@ -204,34 +204,47 @@ CASE(masks_at_the_ends_keep_all_or_nothing)
 {
     int all = 0;
     draw_masks(0, ACT, 0.0, keep);
-    for (int i = 0; i < ACT * LANES; i++) all += keep[i];
+    for (int i = 0; i < ACT * LANES; i++) all += keep[i] == 255;
     CHECK(all == ACT * LANES);
     draw_masks(0, ACT, 1.0, keep);
     for (int i = 0; i < ACT * LANES; i++) all -= !keep[i];
     CHECK(all == 0);
 }
 
-CASE(masks_are_the_same_in_any_split_and_at_each_level)
+static void check_masks_in_pieces(double p)
 {
-    draw_masks(7, ACT, 0.25, keep);
+    draw_masks(7, ACT, p, keep);
     for (int level = 0; level <= (int)mcp_isa_widest(); level++)
         for (int cut = 0; cut <= LANES; cut += MCP_LANES) {
             memset(piece, 9, sizeof piece);
-            mcp_rng_mask left = mask(7, ACT, 0.25), right = left;
+            mcp_rng_mask left = mask(7, ACT, p), right = left;
             left.n = cut;
             right.first = (uint32_t)cut;
             right.n = LANES - cut;
             mcp_rng_keep((mcp_isa)level, &stream, &left, piece);
-            mcp_rng_keep((mcp_isa)level, &stream, &right, piece + cut);
+            mcp_rng_keep((mcp_isa)level, &stream, &right, piece + cut * ACT);
             CHECK(!memcmp(keep, piece, sizeof keep));
         }
-    for (int rows = 1; rows < 40;
-         rows++) { /* fewer activations: the same first rows, nothing written beyond */
+    for (int act = 8; act < 80; act += 8) { /* fewer activations: the same first ones, nothing beyond */
         memset(piece, 9, sizeof piece);
-        draw_masks(7, rows, 0.25, piece);
-        CHECK(!memcmp(keep, piece, (size_t)rows * LANES));
-        CHECK(piece[rows * LANES] == 9);
+        draw_masks(7, act, p, piece);
+        for (int g = 0; g < LANES / 8; g++)
+            CHECK(!memcmp(keep + g * 8 * ACT, piece + g * 8 * act, (size_t)act * 8));
+        CHECK(piece[act * LANES] == 9);
     }
+}
+
+CASE(masks_are_the_same_in_any_split_and_at_each_level)
+{
+    check_masks_in_pieces(0.25);
+    check_masks_in_pieces(0.0625);
+    check_masks_in_pieces(0.1);
+}
+
+/* Activation i of particle j. */
+static int kept_at(const uint8_t *masks, int i, int j)
+{
+    return masks[j / 8 * 8 * ACT + i / 8 * 64 + j % 8 * 8 + i % 8] == 255;
 }
 
 CASE(masks_of_neighbours_in_every_direction_are_independent)
@@ -243,10 +256,10 @@ CASE(masks_of_neighbours_in_every_direction_are_independent)
         draw_masks(t + 1, ACT, p, next);
         for (int i = 0; i + 1 < ACT; i++)
             for (int j = 0; j + 1 < LANES; j++, n++) {
-                double a = keep[i * LANES + j] - (1 - p);
-                lane += a * (keep[i * LANES + j + 1] - (1 - p));
-                row += a * (keep[(i + 1) * LANES + j] - (1 - p));
-                time += a * (next[i * LANES + j] - (1 - p));
+                double a = kept_at(keep, i, j) - (1 - p);
+                lane += a * (kept_at(keep, i, j + 1) - (1 - p));
+                row += a * (kept_at(keep, i + 1, j) - (1 - p));
+                time += a * (kept_at(next, i, j) - (1 - p));
             }
     }
     double bound = 4 * p * (1 - p) / sqrt(n);

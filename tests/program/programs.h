@@ -88,7 +88,7 @@ typedef struct {
     int                T, n, ld;
     double             keep_scale;
     double            *theta, *in, *c, *c_mem; /* in [T][inputs][ld], c [T][outputs][ld], c_mem [slots][ld] */
-    uint8_t           *keep;                   /* [T][activations][ld] or NULL */
+    uint8_t           *keep; /* [T], activations x ld bytes each, or NULL */
     double            *out, *mem;              /* [T][outputs][ld], [T+1][slots][ld] */
     double            *tape;                   /* [T][..] */
     double            *in_bar, *sums, *theta_bar;
@@ -115,7 +115,7 @@ static inline void sequence_create(sequence *s, const mcp_program *p, int T, int
     if (dropout && na) {
         s->keep       = calloc(t * na * ld, 1);
         s->keep_scale = 1.0 / 0.75;
-        for (size_t i = 0; i < t * na * ld; i++) s->keep[i] = pseudo(&state) < 0.5;
+        for (size_t i = 0; i < t * na * ld; i++) s->keep[i] = pseudo(&state) < 0.5 ? 255 : 0;
     }
 }
 
@@ -190,7 +190,7 @@ static inline void sequence_backward(sequence *s)
     }
     double *total = block(nsum);
     for (size_t g = 0; g < ld / MCP_LANES; g++)
-        for (size_t i = 0; i < nsum; i++) total[i] += s->sums[g * nsum + i];
+        mcp_program_sums_add(p, s->theta, 0, s->sums + g * nsum, total);
     mcp_program_gradient(p, s->theta, total, s->theta_bar);
     mcp_block_free(scratch);
     mcp_block_free(next_bar);

@@ -187,15 +187,16 @@ CASE(a_lane_does_not_depend_on_its_block)
         sequence_create(&part, p, 6, sizes[k], 1.0, 1, 11);
         memcpy(part.theta, whole.theta, sizeof(double) * (size_t)mcp_program_params(p));
         int rows = 6 * mcp_program_inputs(p), crows = 6 * mcp_program_outputs(p),
-            mrows = mcp_program_memory(p), krows = 6 * mcp_program_activations(p);
+            mrows = mcp_program_memory(p), act = mcp_program_activations(p);
         for (int i = 0; i < rows; i++)
             memcpy(part.in + i * part.ld, whole.in + i * 48 + from, sizeof(double) * (size_t)sizes[k]);
         for (int i = 0; i < crows; i++)
             memcpy(part.c + i * part.ld, whole.c + i * 48 + from, sizeof(double) * (size_t)sizes[k]);
         for (int i = 0; i < mrows; i++)
             memcpy(part.c_mem + i * part.ld, whole.c_mem + i * 48 + from, sizeof(double) * (size_t)sizes[k]);
-        for (int i = 0; i < krows; i++)
-            memcpy(part.keep + i * part.ld, whole.keep + i * 48 + from, (size_t)sizes[k]);
+        for (int t = 0; t < 6; t++)
+            memcpy(part.keep + t * act * part.ld, whole.keep + act * (t * 48 + from),
+                   (size_t)(act * sizes[k]));
         sequence_forward(&part);
         sequence_backward(&part);
         for (int i = 0; i < crows; i++)
