@@ -49,7 +49,7 @@ size_t mcp_posterior_tape(const mcp_posterior *p, int ld)
     tape_parts t;
     double     nothing[1];
     size_t     whole = layout_tape(&t, p, ld, nothing);
-    size_t     strip = p->strip ? mcp_strip_work(p->strip->D, p->m, p->mv) / 2 + 1 : 0;
+    size_t     strip = p->strip ? mcp_strip_work(p->strip->D, p->strip->m, p->mv) / 2 + 1 : 0;
     return whole > strip ? whole : strip;
 }
 

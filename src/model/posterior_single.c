@@ -36,24 +36,29 @@ static void pack(int n, const double *W, double factor, int transposed, float *o
     }
 }
 
+/* Points with those that fill up the last of the steps they are taken in. */
+static size_t filled(const mcp_posterior *p)
+{
+    return ((size_t)p->m + MCP_STRIP_POINTS - 1) / MCP_STRIP_POINTS * MCP_STRIP_POINTS;
+}
+
 typedef struct {
     mcp_strip_model model;
     int            *feature;
-    double         *centre, *scale, *alpha;
-    float          *Z, *alphaf, *W, *Wt;
+    double         *centre, *scale;
+    float          *Z, *alpha, *W, *Wt;
 } parts;
 
 static size_t layout(parts *s, const mcp_posterior *p, int D, char *base)
 {
     mcp_arena    a = {.base = base};
-    const size_t m = (size_t)p->m, d = (size_t)D, half = sizeof(float);
+    const size_t m = filled(p), d = (size_t)D, half = sizeof(float);
     parts       *front = mcp_arena_bytes(&a, sizeof *front);
     s->feature = mcp_arena_ints(&a, d);
     s->centre  = mcp_arena_doubles(&a, d);
     s->scale   = mcp_arena_doubles(&a, d);
-    s->alpha   = mcp_arena_doubles(&a, m);
     s->Z       = mcp_arena_bytes(&a, m * d * half);
-    s->alphaf  = mcp_arena_bytes(&a, m * half);
+    s->alpha   = mcp_arena_bytes(&a, m * half);
     s->W       = mcp_arena_bytes(&a, packed(p->mv) * half);
     s->Wt      = mcp_arena_bytes(&a, packed(p->mv) * half);
     return a.used;
@@ -72,13 +77,10 @@ static void fill(parts *s, const mcp_posterior *p, const mcp_kernel_batch *c, co
         for (size_t z = 0; z < m; z++)
             s->Z[z * D + d] = (float)((c->Z[z * all + (size_t)b->feature[d]] - s->centre[d]) * s->scale[d]);
     }
-    for (size_t z = 0; z < m; z++) {
-        s->alpha[z]  = lambda2 * p->alpha[z];
-        s->alphaf[z] = (float)s->alpha[z];
-    }
+    for (size_t z = 0; z < m; z++) s->alpha[z] = (float)(lambda2 * p->alpha[z]);
     pack(p->mv, W, sqrt(lambda2), 0, s->W);
     pack(p->mv, W, sqrt(lambda2), 1, s->Wt);
-    s->model = (mcp_strip_model){.m = p->m,
+    s->model = (mcp_strip_model){.m = (int)filled(p),
                                  .mv = p->mv,
                                  .D = b->count,
                                  .lambda2 = lambda2,
@@ -88,7 +90,6 @@ static void fill(parts *s, const mcp_posterior *p, const mcp_kernel_batch *c, co
                                  .scale = s->scale,
                                  .Z = s->Z,
                                  .alpha = s->alpha,
-                                 .alphaf = s->alphaf,
                                  .W = s->W,
                                  .Wt = s->Wt};
 }

@@ -3,8 +3,8 @@
  *     precision, then rounded
  *   A = W k,  var = lambda^2 (1 - |A|^2),  change = alpha' k + sqrt(var + more) eps
  *   row = d change/df = sum_z (alpha_z - lambda^2 eps/std V_z) dk_z/df,  V = W' A
- * k, A, V and the terms of the row are single; alpha' k, |A|^2, the difference, the root and the row's sums
- * are double. A strip's k and A stay in the first-level cache, and nothing is kept of it. */
+ * k, A, V and what few points add to the mean and the row are single; sums of these, |A|^2, the difference
+ * and the root are double. A strip's k and A stay in the first-level cache, and nothing is kept of it. */
 #ifndef MCP_STRIP_H
 #define MCP_STRIP_H
 
@@ -12,16 +12,15 @@
 
 #include "math/isa.h"
 
-enum { MCP_STRIP = 16, MCP_STRIP_ROWS = 6 }; /* lanes; rows of a packed panel */
+enum { MCP_STRIP = 16, MCP_STRIP_ROWS = 6, MCP_STRIP_POINTS = 4 }; /* lanes; rows of a panel; m in steps of */
 
 typedef struct {
-    int           m, mv, D;  /* points; those of the variance; features that the kernel reads */
+    int           m, mv, D;  /* points, rounded up to MCP_STRIP_POINTS; those of the variance; features that the kernel reads */
     double        lambda2, floor;
     const int    *feature;   /* [D] their rows in F */
     const double *centre, *scale; /* [D] x = (f - centre) scale */
     const float  *Z;         /* [m][D] */
-    const double *alpha;     /* [m], times lambda^2 */
-    const float  *alphaf;    /* [m], the same rounded */
+    const float  *alpha;     /* [m], times lambda^2; 0 for points that fill up */
     const float  *W, *Wt;    /* lambda W and its transpose: panels of rows, each as long as its triangle */
 } mcp_strip_model;
 
@@ -36,7 +35,7 @@ typedef struct {
 
 static inline size_t mcp_strip_work(int D, int m, int mv)
 {
-    return (size_t)(D + m + mv + MCP_STRIP_ROWS) * MCP_STRIP;
+    return (size_t)(D + m + (m > mv ? m : mv) + MCP_STRIP_ROWS) * MCP_STRIP;
 }
 
 MCP_ISA_DECLARE(void, mcp_strip_sample, (const mcp_strip_model *p, const mcp_strip_call *c));

@@ -8,7 +8,7 @@
 #include "math/lanes.h"
 #include "math/single.h"
 
-enum { MR = MCP_STRIP_ROWS, GROUP = 8 }; /* points whose terms of the row are added up in single precision */
+enum { MR = MCP_STRIP_ROWS, GROUP = 16 }; /* points whose terms of the row are added up in single precision */
 
 typedef struct {
     const mcp_strip_model *p;
@@ -18,30 +18,43 @@ typedef struct {
     double                 mean[MCP_STRIP], square[MCP_STRIP];
 } strip;
 
+/* POINTS points abreast: one alone would wait for its own results. Their terms of the mean are added up in
+ * single precision, then to the double sum. */
 MCP_INLINE void covariances(strip *s, int nv, int D)
 {
-    const mcp_strip_model *p = s->p;
-    mcp_d4                 mean[2][4];
-    for (int v = 0; v < 2 * nv; v++) mean[0][v] = mean[1][v] = (mcp_d4){0};
-    for (int z = 0; z < p->m; z++) {
-        const float *Z = p->Z + (size_t)z * (size_t)D;
-        mcp_f8       q[2] = {{0}, {0}};
+    enum { POINTS = MCP_STRIP_POINTS };
+    const float *x = s->x, *Z = s->p->Z, *alpha = s->p->alpha;
+    float       *K = s->K;
+    const int    m = s->p->m;
+    mcp_d4       mean[4];
+    for (int v = 0; v < 2 * nv; v++) mean[v] = (mcp_d4){0};
+    for (int z = 0; z < m; z += POINTS, Z += POINTS * D, K += POINTS * MCP_STRIP) {
+        mcp_f8 q[POINTS * 2];
+        for (int i = 0; i < POINTS * nv; i++) q[i] = (mcp_f8){0};
         for (int d = 0; d < D; d++)
+#pragma GCC unroll 2
             for (int v = 0; v < nv; v++) {
-                mcp_f8 r = mcp_f8_load(s->x + d * MCP_STRIP + 8 * v) - Z[d];
-                q[v] += r * r;
+                mcp_f8 xd = mcp_f8_load(x + d * MCP_STRIP + 8 * v);
+#pragma GCC unroll 4
+                for (int i = 0; i < POINTS; i++) {
+                    mcp_f8 r = xd - Z[i * D + d];
+                    q[i * nv + v] += r * r;
+                }
             }
-        mcp_f8_exp2_minus(nv, q, 120.0f);
+        mcp_f8_exp2_minus(POINTS * nv, q, 120.0f);
+#pragma GCC unroll 2
         for (int v = 0; v < nv; v++) {
-            mcp_f8_store(s->K + z * MCP_STRIP + 8 * v, q[v]);
-            mean[z & 1][2 * v] += p->alpha[z] * mcp_f8_low(q[v]);
-            mean[z & 1][2 * v + 1] += p->alpha[z] * mcp_f8_high(q[v]);
+            mcp_f8 sum = (mcp_f8){0};
+#pragma GCC unroll 4
+            for (int i = 0; i < POINTS; i++) {
+                mcp_f8_store(K + i * MCP_STRIP + 8 * v, q[i * nv + v]);
+                sum += alpha[z + i] * q[i * nv + v];
+            }
+            mean[2 * v] += mcp_f8_low(sum);
+            mean[2 * v + 1] += mcp_f8_high(sum);
         }
     }
-    for (int v = 0; v < 2 * nv; v++) {
-        mcp_d4 sum = mean[0][v] + mean[1][v];
-        memcpy(s->mean + 4 * v, &sum, sizeof sum);
-    }
+    memcpy(s->mean, mean, (size_t)nv * 2 * sizeof *mean);
 }
 
 /* MR rows of a panel times k rows of B */
@@ -98,34 +111,32 @@ MCP_INLINE void transposed(strip *s, int nv)
     }
 }
 
-/* Adds, of points z0 .. z1-1, (alpha_z + share V_z) k_z (x_d - z_d) for up to eight features from d0. */
-MCP_INLINE void row_group(const strip *s, int v, int d0, int nd, int z0, int z1, mcp_f8 share, mcp_d4 *H)
-{
-    const mcp_strip_model *p = s->p;
-    mcp_f8                 sum[8];
-    for (int d = 0; d < nd; d++) sum[d] = (mcp_f8){0};
-    for (int z = z0; z < z1; z++) {
-        mcp_f8 bar = p->alphaf[z] + (mcp_f8){0};
-        if (z < p->mv) bar += share * mcp_f8_load(s->A + z * MCP_STRIP + 8 * v);
-        bar *= mcp_f8_load(s->K + z * MCP_STRIP + 8 * v);
-        const float *Z = p->Z + (size_t)z * (size_t)p->D + d0;
-        for (int d = 0; d < nd; d++)
-            sum[d] += bar * (mcp_f8_load(s->x + (d0 + d) * MCP_STRIP + 8 * v) - Z[d]);
-    }
-    for (int d = 0; d < nd; d++) {
-        H[2 * d] += mcp_f8_low(sum[d]);
-        H[2 * d + 1] += mcp_f8_high(sum[d]);
-    }
-}
-
-/* Features d0 .. d0+nd-1 of one vector of lanes; share: -lambda^2 eps/std. */
+/* Features d0 .. d0+nd-1 of one vector of lanes; share: -lambda^2 eps/std. Adds up
+ *   (alpha_z + share V_z) k_z (x_d - z_d)
+ * of GROUP points in single precision, then in double. */
 MCP_INLINE void row_features(const strip *s, int v, int d0, int nd, const float *share)
 {
     const mcp_strip_model *p = s->p;
+    const float           *K = s->K + 8 * v, *V = s->A + 8 * v, *Z = p->Z + d0, *alpha = p->alpha;
+    const int              m = p->m, D = p->D;
+    const mcp_f8           part = mcp_f8_load(share + 8 * v);
+    mcp_f8                 x[8], sum[8];
     mcp_d4                 H[16];
+    for (int d = 0; d < nd; d++) x[d] = mcp_f8_load(s->x + (d0 + d) * MCP_STRIP + 8 * v);
     for (int d = 0; d < 2 * nd; d++) H[d] = (mcp_d4){0};
-    for (int z = 0; z < p->m; z += GROUP)
-        row_group(s, v, d0, nd, z, z + GROUP < p->m ? z + GROUP : p->m, mcp_f8_load(share + 8 * v), H);
+    for (int z0 = 0; z0 < m; z0 += GROUP) {
+        const int z1 = z0 + GROUP < m ? z0 + GROUP : m;
+        for (int d = 0; d < nd; d++) sum[d] = (mcp_f8){0};
+        for (int z = z0; z < z1; z++, Z += D) {
+            mcp_f8 bar = part * mcp_f8_load(V + z * MCP_STRIP) + alpha[z];
+            bar *= mcp_f8_load(K + z * MCP_STRIP);
+            for (int d = 0; d < nd; d++) sum[d] += bar * (x[d] - Z[d]);
+        }
+        for (int d = 0; d < nd; d++) {
+            H[2 * d] += mcp_f8_low(sum[d]);
+            H[2 * d + 1] += mcp_f8_high(sum[d]);
+        }
+    }
     for (int d = 0; d < nd; d++) {
         double *to = s->c->row + (size_t)p->feature[d0 + d] * (size_t)s->c->ld + s->j + 8 * v;
         double  h[8], factor = -2.0 * 0.69314718055994531 * p->scale[d0 + d];
@@ -176,6 +187,7 @@ void MCP_ISA_FN(mcp_strip_sample)(const mcp_strip_model *p, const mcp_strip_call
     strip s = {.p = p, .c = c, .x = c->work};
     s.K = s.x + p->D * MCP_STRIP;
     s.A = s.K + (size_t)p->m * MCP_STRIP;
+    for (int i = p->mv * MCP_STRIP; i < p->m * MCP_STRIP; i++) s.A[i] = 0.0f; /* V of the mean's own points */
     for (s.j = 0; s.j < c->n; s.j += MCP_STRIP) {
         const int lanes = c->n - s.j < MCP_STRIP ? c->n - s.j : MCP_STRIP;
         float     share[MCP_STRIP];
