@@ -45,7 +45,8 @@ MCP_INLINE mcp_d4 mcp_f8_high(mcp_f8 v)
  * subnormal number; NaN is handed on. */
 MCP_INLINE void mcp_f8_exp2_minus(int count, mcp_f8 *x, float most)
 {
-    static const float c[] = {0.00134004282f, 0.00961805668f, 0.0555032723f, 0.240226509f, 0.693147207f, 1.0f};
+    static const float c[] = {0.00134004282f, 0.00961805668f, 0.0555032723f,
+                              0.240226509f,   0.693147207f,   1.0f};
     const float        magic = 0x1.8p23f;
     const mcp_f8       cap = most - (mcp_f8){0};
     mcp_f8             t[8], p[8];

@@ -12,7 +12,8 @@
 
 #include "math/isa.h"
 
-enum { MCP_STRIP = 16, MCP_STRIP_ROWS = 6, MCP_STRIP_POINTS = 4 }; /* lanes; rows of a panel; m in steps of */
+/* Lanes of a strip, rows of a packed panel, points taken at a time. */
+enum { MCP_STRIP = 16, MCP_STRIP_ROWS = 6, MCP_STRIP_POINTS = 4 };
 
 typedef struct {
     int           m, mv, D;  /* points, rounded up to MCP_STRIP_POINTS; those of the variance; features that the kernel reads */

@@ -60,7 +60,7 @@ int         mcp_program_inputs(const mcp_program *p);
 int         mcp_program_outputs(const mcp_program *p);
 int         mcp_program_memory(const mcp_program *p);
 int         mcp_program_params(const mcp_program *p);      /* length of theta */
-/* Basis activations that dropout acts on: those of all rbf nodes, each rounded up to a multiple of MCP_LANES. */
+/* Basis activations that dropout acts on: of all rbf nodes, each rounded up to a multiple of MCP_LANES. */
 int         mcp_program_activations(const mcp_program *p);
 const char *mcp_program_output_name(const mcp_program *p, int i);
 char *mcp_program_listing(

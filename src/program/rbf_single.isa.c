@@ -152,7 +152,8 @@ MCP_INLINE void over_bases_rows(int count, int padded, const float *rows, const 
 
 static void over_bases(int count, int padded, const float *rows, const float *x, float *to)
 {
-    for (; count > 0; count -= CHUNK, rows += CHUNK * (size_t)padded, to += CHUNK * MCP_LANES) switch (count) {
+    for (; count > 0; count -= CHUNK, rows += CHUNK * (size_t)padded, to += CHUNK * MCP_LANES)
+        switch (count) {
         case 1: over_bases_rows(1, padded, rows, x, to); break;
         case 2: over_bases_rows(2, padded, rows, x, to); break;
         case 3: over_bases_rows(3, padded, rows, x, to); break;
@@ -184,7 +185,8 @@ MCP_INLINE void over_lanes_rows(int count, int padded, const float *rows, const 
 
 static void over_lanes(int count, int padded, const float *rows, const float *x, float *to)
 {
-    for (; count > 0; count -= CHUNK, rows += CHUNK * MCP_LANES, to += CHUNK * (size_t)padded) switch (count) {
+    for (; count > 0; count -= CHUNK, rows += CHUNK * MCP_LANES, to += CHUNK * (size_t)padded)
+        switch (count) {
         case 1: over_lanes_rows(1, padded, rows, x, to); break;
         case 2: over_lanes_rows(2, padded, rows, x, to); break;
         case 3: over_lanes_rows(3, padded, rows, x, to); break;
