@@ -174,6 +174,7 @@ static void fill(void *context, const mcp_noise_block *to)
     const size_t L = (size_t)to->ld, nx = json_array_size(json_array_get(x, 0)),
                  ngp = json_array_size(json_array_get(ep, 0));
     const size_t  ny = (size_t)d->ny, basis = (size_t)d->basis, T = (size_t)to->steps;
+    const size_t  act = (basis + 7) / 8 * 8; /* activations of one net, padded */
     const int     none = !strcmp(text(c, "observer"), "none");
     for (size_t j = 0; j < (size_t)to->n; j++) {
         size_t m = (size_t)to->first + j;
@@ -186,8 +187,9 @@ static void fill(void *context, const mcp_noise_block *to)
                 to->eps[(t * ngp + g) * L + j] = live ? at3(ep, t, g, m) : 0.0;
             for (size_t b = 0; to->keep && b < basis; b++) {
                 const json_t *v = json_array_get(json_array_get(json_array_get(mask, t), m), b);
-                to->keep[(t * basis + b) * L + j] =
-                    t >= T || !live || json_is_true(v) || json_number_value(v) > 0.5;
+                size_t at = (j / 8 * (act / 8) + b / 8) * 64 + j % 8 * 8 + b % 8;
+                int    stays = t >= T || !live || json_is_true(v) || json_number_value(v) > 0.5;
+                to->keep[t * act * L + at] = stays ? 255 : 0;
             }
         }
     }

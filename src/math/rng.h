@@ -38,7 +38,7 @@ void mcp_rng_normals(const mcp_stream *s, uint32_t time, uint32_t channel, uint3
 void mcp_rng_uniforms(const mcp_stream *s, uint32_t time, uint32_t channel, uint32_t first, int n,
                       double *out); /* (0,1) */
 /* Which activations stay at one time, particles first .. first + n - 1: bytes [group of MCP_LANES
- * particles][activation / 8][particle][8 activations], 255 with probability 1 - p (p rounded to 1/256), else 0.
+ * particles][activation / 8][particle][8 activations], 255 with probability 1 - p (p in 1/256), else 0.
  * first, n, activations (< 2^15): multiples of MCP_LANES. */
 typedef struct {
     uint32_t time, first;

@@ -40,7 +40,7 @@ MCP_INLINE mcp_d4 mcp_f8_high(mcp_f8 v)
     return __builtin_convertvector(__builtin_shufflevector(v, v, 4, 5, 6, 7), mcp_d4);
 }
 
-/* x[j] = 2^-x[j] for x >= 0, relative error 2e-7, of `count` vectors step by step: the chain of one alone would
+/* x[j] = 2^-x[j] for x >= 0, relative error 2e-7, of `count` vectors step by step: one alone would
  * keep a core waiting. From `most` (at most 126) on it stays at 2^-most, so that no product of it is a slow
  * subnormal number; NaN is handed on. */
 MCP_INLINE void mcp_f8_exp2_minus(int count, mcp_f8 *x, float most)

@@ -16,7 +16,7 @@
 enum { MCP_STRIP = 16, MCP_STRIP_ROWS = 6, MCP_STRIP_POINTS = 4 };
 
 typedef struct {
-    int           m, mv, D;  /* points, rounded up to MCP_STRIP_POINTS; those of the variance; features that the kernel reads */
+    int           m, mv, D;  /* points (a multiple of MCP_STRIP_POINTS), the variance's, features read */
     double        lambda2, floor;
     const int    *feature;   /* [D] their rows in F */
     const double *centre, *scale; /* [D] x = (f - centre) scale */
