@@ -201,7 +201,8 @@ static void propose_channel(mcp_text *t, const rig_verdict *v, const mcp_task *t
 static void propose_input(mcp_text *t, const rig_verdict *v, const mcp_task *task, int j)
 {
     const mcp_task_input *in = &task->input[j];
-    mcp_text_add(t, "  %s: {limit: %.6g", in->name, in->limit);
+    if (in->low == -in->high) mcp_text_add(t, "  %s: {limit: %.6g", in->name, in->high);
+    else mcp_text_add(t, "  %s: {limit: [%.6g, %.6g]", in->name, in->low, in->high);
     if (in->unit) mcp_text_add(t, ", unit: %s", in->unit);
     if (in->slew > 0.0) mcp_text_add(t, ", slew: %.6g", in->slew);
     if (v->input_delay[j]) mcp_text_add(t, ", delay: %d", v->input_delay[j]);

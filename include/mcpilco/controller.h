@@ -45,6 +45,9 @@ MCP_API void       mcp_controller_describe(const mcp_controller *c, mcp_controll
 MCP_API const char *mcp_controller_measured_name(const mcp_controller *c, int i) MCP_READS;
 MCP_API const char *mcp_controller_command_name(const mcp_controller *c, int i) MCP_READS;
 MCP_API double      mcp_controller_command_limit(const mcp_controller *c, int i) MCP_READS;
+/* Command i lies between these; 0, with both 0, past the last. */
+MCP_API int mcp_controller_command_range(const mcp_controller *c, int i, double *low,
+                                         double *high) MCP_READS;
 
 /* Before the first sample of every run. */
 MCP_API void mcp_controller_reset(mcp_controller *c) MCP_ONE_THREAD;

@@ -56,6 +56,8 @@ MCP_API int         mcp_task_trials(const mcp_task *task) MCP_READS; /* policy t
 MCP_API uint64_t    mcp_task_seed(const mcp_task *task) MCP_READS;
 /* |input i| is at most this; 0 past the last. */
 MCP_API double      mcp_task_input_limit(const mcp_task *task, int i) MCP_READS;
+/* Input i lies between these; 0, with both 0, past the last. */
+MCP_API int         mcp_task_input_range(const mcp_task *task, int i, double *low, double *high) MCP_READS;
 /* The text it was read from. */
 MCP_API const char *mcp_task_text(const mcp_task *task) MCP_READS;
 

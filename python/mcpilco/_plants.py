@@ -141,26 +141,31 @@ class GymPlant:
     ):
         self.env, self.state, self.action, self.scale = env, state, action, scale
         self.options, self.seed = options, seed
-        self.limits: np.ndarray = np.array([])
+        self.ranges: np.ndarray = np.zeros((0, 2))
         self.angles: Sequence[int] = ()
         self.steps = 0
 
     def attach(self, task: Task) -> None:
         """learn() tells the plant what it will be asked."""
-        self.limits, self.angles, self.steps = np.array(task.limits), task.angles, task.steps
+        self.ranges, self.angles, self.steps = np.array(task.ranges), task.angles, task.steps
         if self.action is None:
             self.action = self._discrete if hasattr(self.env.action_space, "n") else self._box
 
+    def _share(self, u: np.ndarray) -> np.ndarray:
+        """Where in its range each input is, 0 .. 1."""
+        low, high = self.ranges.T
+        return (u - low) / (high - low)
+
     def _discrete(self, u: np.ndarray) -> int:
         n = int(self.env.action_space.n)
-        part = int(math.floor((u[0] / self.limits[0] + 1.0) / 2.0 * n))
+        part = int(math.floor(self._share(u)[0] * n))
         return int(getattr(self.env.action_space, "start", 0)) + min(max(part, 0), n - 1)
 
     def _box(self, u: np.ndarray) -> np.ndarray:
         space = self.env.action_space
         low, high = np.ravel(space.low), np.ravel(space.high)
         if self.scale:
-            u = low + (u / self.limits + 1.0) / 2.0 * (high - low)
+            u = low + self._share(u) * (high - low)
         return np.clip(u, low, high).astype(space.dtype).reshape(space.shape)
 
     def _values(self, observation: Any) -> np.ndarray:

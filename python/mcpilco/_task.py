@@ -4,7 +4,7 @@ import json
 import os
 import re
 from pathlib import Path
-from typing import Any, Dict, List, Mapping, Optional, Union
+from typing import Any, Dict, List, Mapping, Optional, Tuple, Union
 
 from ._binding import ArgumentError, call, lib, take_text, texts
 
@@ -153,7 +153,13 @@ class Task:
     @property
     def limits(self) -> List[float]:
         """The largest magnitude of each input."""
-        return [row["limit"] for row in self.settings["inputs"].values()]
+        return [max(abs(low), abs(high)) for low, high in self.ranges]
+
+    @property
+    def ranges(self) -> List[Tuple[float, float]]:
+        """The lowest and the highest value of each input."""
+        limits = [row["limit"] for row in self.settings["inputs"].values()]
+        return [tuple(v) if isinstance(v, list) else (-v, v) for v in limits]
 
     @property
     def angles(self) -> List[int]:

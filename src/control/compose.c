@@ -8,6 +8,7 @@
 
 #include "math/arena.h"
 #include "math/number.h"
+#include "program/builder.h"
 #include "task/task_builder.h"
 
 static const mcp_where nowhere = {NULL, 0, 0};
@@ -120,6 +121,14 @@ void mcp_compose_states(mcp_composer *c, const mcp_task *t)
 void mcp_compose_inputs(mcp_composer *c, const mcp_task *t)
 {
     if (c->status == MCP_OK) keep(c, mcp_task_builder_inputs(c->builder, t, c->err));
+}
+
+const char *mcp_compose_rest(mcp_composer *c, const mcp_task *t, int i, char *buffer)
+{
+    mcp_compose_name(buffer, "@rest_%s", t->input[i].name);
+    if (c->status == MCP_OK && !mcp_builder_find(c->builder, buffer, strlen(buffer)))
+        mcp_compose_constant(c, buffer, mcp_input_rest(&t->input[i]));
+    return buffer;
 }
 
 double mcp_channel_noise(const mcp_task_channel *m)

@@ -38,6 +38,8 @@ const char *mcp_compose_name(char *buffer, const char *fmt, ...) MCP_PRINTF(2, 3
 
 /* Defines every state the observer knows, by its name, from inputs y_NAME; marks them in known_to[nx]. */
 void mcp_observer_compose(mcp_composer *c, const mcp_system *s, char *known_to);
+/* The constant @rest_NAME: what input i is before the first command. */
+const char *mcp_compose_rest(mcp_composer *c, const mcp_task *t, int i, char *buffer);
 /* State index of the velocity of position `state`, -1 = none. */
 int mcp_velocity_of(const mcp_task *t, int state);
 /* Mean and variance of one state over the start distribution. */

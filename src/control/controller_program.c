@@ -1,7 +1,7 @@
 /* controller_program.c - observer, policy and limits in one program; the same policy on the true state, for
  * MC-PILCO; and the same observer and limits around commands that are given, for exploration.
  *
- *   u = clamp(policy(z), -limit, limit), then at most slew*Ts away from the command before
+ *   u = clamp(policy(z), low, high), then at most slew*Ts away from the command before
  * This is the only place where commands are limited. The two programs with a policy see its expressions in
  * the same order, so theta means the same in both. */
 #include <string.h>
@@ -16,9 +16,11 @@ static int looks_back(const mcp_task *t, int input)
 
 static void last_commands(mcp_composer *c, const mcp_task *t)
 {
-    char name[MCP_NAME_SIZE];
+    char name[MCP_NAME_SIZE], rest[MCP_NAME_SIZE];
     for (int i = 0; i < t->nu; i++)
-        if (looks_back(t, i)) mcp_compose_memory(c, mcp_compose_name(name, "last_%s", t->input[i].name), "0");
+        if (looks_back(t, i))
+            mcp_compose_memory(c, mcp_compose_name(name, "last_%s", t->input[i].name), "%s",
+                               mcp_compose_rest(c, t, i, rest));
 }
 
 static const mcp_expr *policy_of(mcp_composer *c, const mcp_task *t, int input)
@@ -49,18 +51,20 @@ static void commands(mcp_composer *c, const mcp_system *s)
     char            name[MCP_NAME_SIZE], before[MCP_NAME_SIZE];
     for (int i = 0; i < t->nu; i++) {
         const char *u = t->input[i].name;
-        double      limit = t->input[i].limit, most = t->input[i].slew * s->ts;
-        if (!(limit > 0.0)) mcp_compose_fail(c, MCP_ERR_TASK, "inputs: the limit of %s must be above 0", u);
-        mcp_compose_constant(c, mcp_compose_name(name, "@limit_%s", u), limit);
+        double      low = t->input[i].low, high = t->input[i].high, most = t->input[i].slew * s->ts;
+        if (!(low < high))
+            mcp_compose_fail(c, MCP_ERR_TASK, "inputs: the range of %s must not be empty", u);
+        mcp_compose_constant(c, mcp_compose_name(name, "@low_%s", u), low);
+        mcp_compose_constant(c, mcp_compose_name(name, "@high_%s", u), high);
         if (most > 0.0) mcp_compose_constant(c, mcp_compose_name(name, "@slew_%s", u), most);
         mcp_compose_name(name, "command_%s", u);
         if (most > 0.0) {
             mcp_compose_define(c, name,
-                               "clamp(clamp(policy_%s, -@limit_%s, @limit_%s), last_%s - @slew_%s, "
+                               "clamp(clamp(policy_%s, @low_%s, @high_%s), last_%s - @slew_%s, "
                                "last_%s + @slew_%s)",
                                u, u, u, u, u, u, u);
         } else {
-            mcp_compose_define(c, name, "clamp(policy_%s, -@limit_%s, @limit_%s)", u, u, u);
+            mcp_compose_define(c, name, "clamp(policy_%s, @low_%s, @high_%s)", u, u, u);
         }
         if (looks_back(t, i)) mcp_compose_next(c, mcp_compose_name(before, "last_%s", u), "command_%s", u);
     }
@@ -90,7 +94,7 @@ static void known_start(mcp_composer *c, const mcp_system *s, char *known_to)
 static void known_next(mcp_composer *c, const mcp_system *s, const char *known_to)
 {
     const mcp_task *t = s->task;
-    char            name[MCP_NAME_SIZE], before[MCP_NAME_SIZE];
+    char            name[MCP_NAME_SIZE], before[MCP_NAME_SIZE], rest[MCP_NAME_SIZE];
     int             any = 0;
     for (int i = 0; i < t->nx; i++) any |= known_to[i] == 2;
     if (!any) return;
@@ -99,7 +103,8 @@ static void known_next(mcp_composer *c, const mcp_system *s, const char *known_t
         const char *u = t->input[i].name;
         mcp_compose_name(before, "command_%s", u);
         for (int d = 1; d <= t->input[i].delay; d++) {
-            mcp_compose_memory(c, mcp_compose_name(name, "delay%d_%s", d, u), "0");
+            mcp_compose_memory(c, mcp_compose_name(name, "delay%d_%s", d, u), "%s",
+                               mcp_compose_rest(c, t, i, rest));
             mcp_compose_next(c, name, "%s", before);
             mcp_compose_name(before, "%s", name);
         }

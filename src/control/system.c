@@ -30,18 +30,19 @@ static mcp_status compose_sensor(mcp_system *s, mcp_error *err)
     return mcp_compose_end(&c, &s->sensor);
 }
 
-/* Commands reach the plant after whole samples; until then it gets 0. */
+/* Commands reach the plant after whole samples; until then it gets 0, or what its limits have nearest. */
 static mcp_status compose_actuator(mcp_system *s, mcp_error *err)
 {
     const mcp_task *t = s->task;
     mcp_composer    c;
-    char            seen[MCP_NAME_SIZE], name[MCP_NAME_SIZE];
+    char            seen[MCP_NAME_SIZE], name[MCP_NAME_SIZE], rest[MCP_NAME_SIZE];
     mcp_compose_begin(&c, s, err);
     mcp_compose_inputs(&c, t);
     for (int i = 0; i < t->nu; i++) {
         mcp_compose_name(seen, "%s", t->input[i].name);
         for (int d = 1; d <= t->input[i].delay; d++) {
-            mcp_compose_memory(&c, mcp_compose_name(name, "delay%d_%s", d, t->input[i].name), "0");
+            mcp_compose_memory(&c, mcp_compose_name(name, "delay%d_%s", d, t->input[i].name), "%s",
+                               mcp_compose_rest(&c, t, i, rest));
             mcp_compose_next(&c, name, "%s", seen);
             mcp_compose_name(seen, "%s", name);
         }
@@ -190,8 +191,8 @@ static mcp_status compose_safe(mcp_system *s, mcp_error *err)
         if (!e || !strcmp(e->text, "zero")) mcp_compose_define(&c, name, "0");
         else if (!strcmp(e->text, "hold")) mcp_compose_define(&c, name, "%s", u->name);
         else mcp_compose_define_at(&c, name, e);
-        mcp_compose_output(&c, mcp_compose_name(name, "safe_%s", u->name), "clamp(wanted_%s, -%.17g, %.17g)",
-                           u->name, u->limit, u->limit);
+        mcp_compose_output(&c, mcp_compose_name(name, "safe_%s", u->name), "clamp(wanted_%s, %.17g, %.17g)",
+                           u->name, u->low, u->high);
     }
     return mcp_compose_end(&c, &s->safe);
 }

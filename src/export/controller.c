@@ -192,7 +192,12 @@ const char *mcp_controller_command_name(const mcp_controller *c, int i)
 
 double mcp_controller_command_limit(const mcp_controller *c, int i)
 {
-    return i >= 0 && i < c->system->nu ? c->task->input[i].limit : 0;
+    return mcp_task_input_limit(c->task, i);
+}
+
+int mcp_controller_command_range(const mcp_controller *c, int i, double *low, double *high)
+{
+    return mcp_task_input_range(c->task, i, low, high);
 }
 
 void mcp_controller_reset(mcp_controller *c)

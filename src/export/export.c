@@ -133,7 +133,8 @@ static void facts(const job *j, mcp_fields *f)
         const mcp_task_input *u = &k->input[i];
         mcp_text_add(&t, "command[%d]   %s [", i, u->name);
         add_note(&t, unit_of(u->unit));
-        mcp_text_add(&t, "], within +-%g", u->limit);
+        if (u->low == -u->high) mcp_text_add(&t, "], within +-%g", u->high);
+        else mcp_text_add(&t, "], within %g .. %g", u->low, u->high);
         if (u->slew > 0) mcp_text_add(&t, ", at most %g per second", u->slew);
         add_fact(f, &t);
     }
@@ -193,7 +194,7 @@ static void add_trial(const job *j, mcp_fields *f, int single)
 {
     const mcp_trial *t = j->it->trial;
     const mcp_task  *k = j->r->task;
-    double           limit[MCP_MAX_INPUT];
+    double           reach[MCP_MAX_INPUT];
     for (int n = 0; n < j->info->samples; n++) {
         mcp_fields *row = mcp_fields_row(f, "sample");
         double      y[MCP_MAX_STATE];
@@ -205,8 +206,8 @@ static void add_trial(const job *j, mcp_fields *f, int single)
         set_row(row, "measured", y, t->ny, single);
         set_row(row, "command", t->input + n * t->nu, t->nu, single);
     }
-    for (int i = 0; i < t->nu; i++) limit[i] = k->input[i].limit;
-    set_row(f, "limits", limit, t->nu, single);
+    for (int i = 0; i < t->nu; i++) reach[i] = mcp_input_reach(&k->input[i]);
+    set_row(f, "limits", reach, t->nu, single);
 }
 
 /* The fields that every template may use. */
@@ -233,6 +234,11 @@ static mcp_fields *describe(const job *j, int single)
         mcp_start_moments(&m->task->start, m->nx, i, &mean, &variance);
         mcp_fields_set(row, "i", "%d", i);
         set_number(row, "value", mean, single);
+    }
+    for (int i = 0; i < m->nu; i++) {
+        mcp_fields *row = mcp_fields_row(f, "rest");
+        mcp_fields_set(row, "i", "%d", i);
+        set_number(row, "value", mcp_input_rest(&m->task->input[i]), single);
     }
     facts(j, f);
     add_angles(j, f, single);
@@ -320,9 +326,11 @@ static json_t *commands_json(const mcp_task *k)
     json_t *list = json_array();
     for (int i = 0; i < k->nu; i++) {
         const mcp_task_input *u = &k->input[i];
-        mcp_json_append(&list, json_pack("{s:s,s:o,s:o,s:o}", "name", u->name, "unit",
-                                              mcp_json_text(unit_of(u->unit)), "limit",
-                                              mcp_json_number(u->limit), "slew", mcp_json_number(u->slew)));
+        mcp_json_append(&list, json_pack("{s:s,s:o,s:o,s:o,s:o,s:o}", "name", u->name, "unit",
+                                         mcp_json_text(unit_of(u->unit)), "limit",
+                                         mcp_json_number(fmax(fabs(u->low), fabs(u->high))), "low",
+                                         mcp_json_number(u->low), "high", mcp_json_number(u->high), "slew",
+                                         mcp_json_number(u->slew)));
     }
     return list;
 }

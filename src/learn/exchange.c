@@ -60,7 +60,7 @@ static mcp_status settle_inputs(const mcp_run *r, const mcp_recording *rec, cons
             const mcp_task_input *in = &task->input[j];
             double was = rec->input[k * nu + j], wanted = asked ? asked[k * nu + j] : t->input[k * nu + j];
             if (isnan(t->input[k * nu + j]) || isnan(was)) continue; /* the last row */
-            double off = fabs(was - wanted) / in->limit;
+            double off = fabs(was - wanted) / mcp_input_reach(in);
             if (off > *difference) *difference = off;
             if (off > tolerance)
                 return mcp_fail(

@@ -178,7 +178,8 @@ static const mcp_param_group *group_of(const mcp_program *p, int node, mcp_param
     return NULL;
 }
 
-/* Mean over probes of |command| in units of its limit, summed over inputs. base: commands before, or NULL. */
+/* Mean over probes of |command - middle| in units of half its range, summed over inputs. base: commands
+ * before, or NULL. */
 static double commands(drawing *d, const double *base, double *keep)
 {
     double sum = 0.0;
@@ -187,7 +188,9 @@ static double commands(drawing *d, const double *base, double *keep)
                          d->work);
         for (int i = 0; i < d->s->nu; i++) {
             if (keep) keep[k * d->s->nu + i] = d->out[i];
-            sum += fabs(d->out[i] - (base ? base[k * d->s->nu + i] : 0.0)) / d->s->task->input[i].limit;
+            const mcp_task_input *u = &d->s->task->input[i];
+            sum += fabs(d->out[i] - (base ? base[k * d->s->nu + i] : mcp_input_centre(u))) /
+                   mcp_input_reach(u);
         }
     }
     return sum / FEW;

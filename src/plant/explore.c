@@ -1,14 +1,17 @@
-/* explore.c - the inputs of an exploration trial, u[T][nu]; fractions are of each input's limit L.
+/* explore.c - the inputs of an exploration trial, u[T][nu]; fractions are of L, half of each input's range
+ * (its limit, where both sides are alike), about the middle of that range.
  *   uniform   a L (2 r - 1), a new r every `hold` samples
- *   sines     a L sum_i sin(2 pi f_i t + p_i), f_i uniform in [low, high] Hz, p_i zero or uniform in [0, 2
- *     pi)
+ *   sines     a L sum_i sin(2 pi f_i t + p_i), f_i uniform in [low, high] Hz, p_i zero, uniform in [0, 2 pi)
+ *             or +-pi/2; spread: one f_i in each nth of the band, p_i = 2 pi (m + r)/ceil(n/2) (+ pi), m =
+ *               i/2, so that
+ *             neighbours oppose each other and the sum starts at zero (n even)
  *   triangle  +-a L tri(t/P) + noise L e, period P uniform in [low, high] s; it starts at a peak of either
  *     sign, so that an
  *             input that is integrated by the plant (a motor angle moved by increments) swings about its
  *               start
  *   file      the rows of a CSV file; exploration trial k takes the k-th T rows when there are that many,
  *     else the first T
- * All are clamped to +-L. Every number is keyed by (seed, trial, time or index, input). */
+ * All are clamped to the range. Every number is keyed by (seed, trial, time or index, input). */
 #include <math.h>
 #include <string.h>
 
@@ -30,22 +33,53 @@ static void fill_uniform(const mcp_task *t, const mcp_stream *s, int i, int T, d
 {
     int hold = t->explore.hold > 0 ? t->explore.hold : 1;
     for (int k = 0; k < T; k++)
-        u[k * t->nu + i] = t->explore.amplitude * t->input[i].limit * (2.0 * uniform(s, k / hold, i) - 1.0);
+        u[k * t->nu + i] = mcp_input_centre(&t->input[i]) + t->explore.amplitude *
+                           mcp_input_reach(&t->input[i]) * (2.0 * uniform(s, k / hold, i) - 1.0);
+}
+
+/* Frequency and phase of sine j, by its two random numbers. */
+static void one_sine(const mcp_task_explore *e, int j, double r, double q, double *f, double *phase)
+{
+    *f = e->low + (e->high - e->low) * r;
+    switch (e->phase) {
+    case MCP_SINES_ZERO: *phase = 0.0; break;
+    case MCP_SINES_RANDOM: *phase = MCP_TURN * q; break;
+    case MCP_SINES_CREST: *phase = 0.25 * (q < 0.5 ? MCP_TURN : -MCP_TURN); break;
+    case MCP_SINES_SPREAD:
+        *f = e->low + (e->high - e->low) * (j + r) / e->sines;
+        *phase = MCP_TURN * ((j / 2 + q) / ((e->sines + 1) / 2) + 0.5 * (j % 2));
+        break;
+    }
+}
+
+/* Makes the sum smaller where it leaves the range or changes too fast for what moves with it. */
+static void tame(const mcp_task *t, int i, int T, double *u)
+{
+    const mcp_task_input *in = &t->input[i];
+    double centre = mcp_input_centre(in), reach = mcp_input_reach(in), peak = 0.0, change = 0.0;
+    double most = 0.25 * reach;
+    if (in->slew > 0.0) most = fmin(most, in->slew / t->rate);
+    for (int k = 0; k < T; k++) {
+        double now = u[k * t->nu + i] - centre, before = k ? u[(k - 1) * t->nu + i] - centre : 0.0;
+        peak = fmax(peak, fabs(now));
+        change = fmax(change, fabs(now - before));
+    }
+    double factor = fmin(1.0, fmin(peak > 0.0 ? reach / peak : 1.0, change > 0.0 ? most / change : 1.0));
+    for (int k = 0; k < T; k++) u[k * t->nu + i] = centre + factor * (u[k * t->nu + i] - centre);
 }
 
 static void fill_sines(const mcp_task *t, const mcp_stream *s, int i, int T, double *u)
 {
     const mcp_task_explore *e = &t->explore;
-    for (int k = 0; k < T; k++) u[k * t->nu + i] = 0.0;
+    const double            reach = mcp_input_reach(&t->input[i]), turn = uniform(s, 2 * e->sines, i);
+    for (int k = 0; k < T; k++) u[k * t->nu + i] = mcp_input_centre(&t->input[i]);
     for (int j = 0; j < e->sines; j++) {
-        double f = e->low + (e->high - e->low) * uniform(s, j, i);
-        double r = uniform(s, e->sines + j, i);
-        double phase = e->phase == MCP_SINES_RANDOM  ? MCP_TURN * r
-                       : e->phase == MCP_SINES_CREST ? 0.25 * (r < 0.5 ? MCP_TURN : -MCP_TURN)
-                                                     : 0.0;
+        double f = 0.0, phase = 0.0, q = e->phase == MCP_SINES_SPREAD ? turn : uniform(s, e->sines + j, i);
+        one_sine(e, j, uniform(s, j, i), q, &f, &phase);
         for (int k = 0; k < T; k++)
-            u[k * t->nu + i] += e->amplitude * t->input[i].limit * sin(MCP_TURN * f * k / t->rate + phase);
+            u[k * t->nu + i] += e->amplitude * reach * sin(MCP_TURN * f * k / t->rate + phase);
     }
+    if (e->phase == MCP_SINES_SPREAD) tame(t, i, T, u);
 }
 
 static void fill_triangle(const mcp_task *t, const mcp_stream *s, int i, int T, double *u)
@@ -57,7 +91,8 @@ static void fill_triangle(const mcp_task *t, const mcp_stream *s, int i, int T, 
         double phase = k / (t->rate * period), r;
         double wave  = 4.0 * fabs(phase - floor(phase) - 0.5) - 1.0; /* 1 at phase 0, -1 at 1/2 */
         mcp_rng_normals(s, (uint32_t)k, (uint32_t)(MCP_MAX_INPUT + i), 0, 1, &r);
-        u[k * t->nu + i] = t->input[i].limit * (sign * e->amplitude * wave + e->noise * r);
+        u[k * t->nu + i] = mcp_input_centre(&t->input[i]) +
+                           mcp_input_reach(&t->input[i]) * (sign * e->amplitude * wave + e->noise * r);
     }
 }
 

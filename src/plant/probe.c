@@ -127,7 +127,7 @@ static mcp_status plan(probe *w, const mcp_probe_settings *s, mcp_error *err)
                         fmax(30 / s->rest, 2 * y->nu * period_of(w) / (1 - s->rest)) * y->ts + y->ts);
     for (int j = 0; j < y->nu; j++)
         for (int q = 0; q < w->pulses; q++) {
-            double a = (q % 2 ? -1.0 : 1.0) * s->amplitude * y->task->input[j].limit;
+            double a = (q % 2 ? -1.0 : 1.0) * s->amplitude * mcp_input_reach(&y->task->input[j]);
             int    from = window_start(w, j, q) + 1;
             for (int k = 0; k < 4 * w->part; k++)
                 w->u[(from + k) * y->nu + j] = k < w->part || k >= 3 * w->part ? a : -a;

@@ -110,10 +110,10 @@ void mcp_chart_success(mcp_plot *p, const mcp_run *r, const mcp_run_item *it, in
 void mcp_chart_input(mcp_plot *p, const mcp_run *r, const mcp_run_item *it, int input)
 {
     const mcp_trial *t = it->trial;
-    double           limit = r->task->input[input].limit;
-    if (limit > 0 && limit < 1e6) {
-        mcp_plot_hline(p, limit, MCP_FAINT, "limit");
-        mcp_plot_hline(p, -limit, MCP_FAINT, NULL);
+    const mcp_task_input *u = &r->task->input[input];
+    if (fmax(fabs(u->low), fabs(u->high)) < 1e6) {
+        mcp_plot_hline(p, u->high, MCP_FAINT, "limit");
+        mcp_plot_hline(p, u->low, MCP_FAINT, NULL);
     }
     mcp_plot_line(p, t->samples, t->t, t->input + input, t->nu, MCP_C3, NULL);
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "math/number.h"
 #include "task/keys.h"
 
 mcp_status mcp_read_constants(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
@@ -18,16 +19,18 @@ mcp_status mcp_read_constants(mcp_reader *r, mcp_yaml *n, void *base, const mcp_
     return st == MCP_OK ? mcp_evaluate_constants(r) : st;
 }
 
-/* An input's limit as the task file writes it, ready to stand in an expression. */
+/* An input's limit as the task file writes it, ready to stand in an expression; NULL: it has two ends. */
 static const char *limit_text(const mcp_task *t, int input, char *out, size_t size)
 {
     const mcp_yaml *n = mcp_yaml_find(mcp_yaml_find(t->tree, "inputs"), t->input[input].name);
     if (n->kind == MCP_YAML_MAP) n = mcp_yaml_find(n, "limit");
+    if (n->kind != MCP_YAML_SCALAR) return NULL;
     snprintf(out, size, strpbrk(n->text, "+-*/^ ") ? "(%s)" : "%s", n->text);
     return out;
 }
 
-/* limit*tanh(rbf(200, ...)[k]/limit) on all states, angles as sine and cosine. */
+/* limit*tanh(rbf(200, ...)[k]/limit) on all states, angles as sine and cosine; between two ends the same
+ * about their middle. */
 static mcp_status natural_policy(mcp_reader *r, mcp_yaml *n)
 {
     const mcp_task *t = r->task;
@@ -42,8 +45,12 @@ static mcp_status natural_policy(mcp_reader *r, mcp_yaml *n)
     for (int k = 0; k < t->nu; k++) {
         char which[16] = "";
         if (t->nu > 1) snprintf(which, sizeof which, "[%d]", k + 1);
-        limit_text(t, k, limit, sizeof limit);
-        snprintf(text, sizeof text, "%s*tanh(rbf(200, %s)%s/%s)", limit, list, which, limit);
+        const double reach = mcp_input_reach(&t->input[k]), centre = mcp_input_centre(&t->input[k]);
+        if (limit_text(t, k, limit, sizeof limit))
+            snprintf(text, sizeof text, "%s*tanh(rbf(200, %s)%s/%s)", limit, list, which, limit);
+        else
+            mcp_print(text, sizeof text, "%.17g + %.17g*tanh(rbf(200, %s)%s/%.17g)", centre, reach, list,
+                      which, reach);
         mcp_status st = mcp_fill(r, n, t->input[k].name, text);
         if (st != MCP_OK) return st;
     }
@@ -258,22 +265,25 @@ const mcp_key mcp_explore_table[] = {
     {"type", KEY_CHOICE, AT(type), .required = 1, .choices = "uniform|sines|triangle|file",
      .about =
          "uniform: white random input; sines: a sum of sines; triangle: triangular waves plus noise; file: "
-         "recorded inputs. Default: uniform when every state is measured, else sines (differences of "
-         "positions "
-         "halve the gain a white input shows)"},
+         "recorded inputs. All are about the middle of the input's range. Default: sines, which suit any "
+         "rate"},
     {"trials", KEY_INT, AT(trials), 1, 100, .fallback = "1",
      .about = "exploration trials before the first policy"},
     {"amplitude", KEY_NUMBER, AT(amplitude), 0, 1, OPEN_LO, .only = "uniform|sines|triangle",
-     .unit = "of the limit",
+     .unit = "of half the range",
      .about = "of the uniform range, of each sine, of the triangle; default 1, 0.1, 0.5"},
     {"sines", KEY_INT, AT(sines), 1, 1000, .fallback = "10", .only = "sines", .about = "how many sines"},
     {"frequency", KEY_OWN, 0, 0, 1e9, OPEN_LO, .only = "sines", .read = read_pair,
-     .shape = SHAPE_NUMBERS, .form = "[low, high]",
-     .fallback = "[0.1, 2]", .unit = "Hz", .about = "range the frequencies are drawn from"},
-    {"phase", KEY_CHOICE, AT(phase), .fallback = "zero", .only = "sines", .choices = "zero|random|crest",
-     .about = "zero: all sines start at zero, and push the same way at first; random: less drift of what "
-              "integrates "
-              "the input; crest: each starts at its largest or smallest value, which leaves no drift at all"},
+     .shape = SHAPE_NUMBERS, .form = "[low, high]", .unit = "Hz",
+     .about = "range the frequencies are drawn from; default: from one to eight periods in a trial, at most "
+              "a quarter of the rate"},
+    {"phase", KEY_CHOICE, AT(phase), .fallback = "spread", .only = "sines",
+     .choices = "spread|zero|random|crest",
+     .about = "spread: frequencies and phases are spread evenly, neighbours in opposite phase, so that the "
+              "sum starts near zero; the whole is made smaller where it would change by more than a quarter "
+              "of the limit, or than the slew limit, in a sample; zero: all sines start at zero, and push the same way "
+              "at first; random: less drift of what integrates the input; crest: each starts at its largest "
+              "or smallest value, which leaves no drift at all"},
     {"period", KEY_OWN, 0, 0, 1e9, OPEN_LO, .only = "triangle", .read = read_pair,
      .shape = SHAPE_NUMBERS, .form = "[low, high]",
      .fallback = "[0.7, 1.3]", .unit = "s", .about = "range the periods are drawn from"},
@@ -289,14 +299,32 @@ const mcp_key mcp_explore_table[] = {
 };
 #undef AT
 
+/* The band of the sines where the file names none: it follows the trial's length and the rate. */
+static mcp_status fill_band(mcp_reader *r, mcp_yaml *n)
+{
+    const mcp_task *t = r->task;
+    char            text[80];
+    double          low = 1.0 / t->trial, high = fmin(8.0 * low, 0.25 * t->rate);
+    low = fmin(low, 0.25 * high); /* sines of one frequency would cancel each other */
+    mcp_print(text, sizeof text, "[%.6g, %.6g]", low, high);
+    return mcp_fill(r, n, "frequency", text);
+}
+
 mcp_status mcp_read_explore(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     static const char *const amplitude[] = {"1", "0.1", "0.5"};
+    double                   band[2];
     mcp_task                *t           = base;
     mcp_status               st          = MCP_OK;
     if (n->kind == MCP_YAML_MAP && !n->shorthand && !mcp_yaml_find(n, "type"))
-        st = mcp_fill(r, n, "type", mcp_all_measured(t) ? "uniform" : "sines");
+        st = mcp_fill(r, n, "type", "sines");
     if (st == MCP_OK) st = mcp_keys_read_short(r, n, mcp_explore_table, key->shorthand, &t->explore);
+    if (st == MCP_OK && t->explore.type == MCP_EXPLORE_SINES && !mcp_yaml_find(n, "frequency")) {
+        if ((st = fill_band(r, n)) != MCP_OK) return st;
+        st = mcp_read_vector(r, n->last, NULL, 2, (const char *const[]){"low", "high"}, 0.0, band);
+        t->explore.low  = band[0];
+        t->explore.high = band[1];
+    }
     if (st != MCP_OK) return st;
     if (t->explore.type == MCP_EXPLORE_FILE || mcp_yaml_find(n, "amplitude")) return MCP_OK;
     if ((st = mcp_fill(r, n, "amplitude", amplitude[t->explore.type])) != MCP_OK) return st;

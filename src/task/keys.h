@@ -41,6 +41,7 @@ enum {
     SHAPE_ROWS = 512,      /* name: a mapping by `table`, or its shorthand            */
     SHAPE_ONE_KIND = 1024, /* with SHAPE_TABLE: exactly one of the keys in `choices`  */
     SHAPE_KIND_ROWS = 2048, /* a list of {kind: mapping by `table`}, kinds in `choices` */
+    SHAPE_INTERVAL = 4096, /* [low, high], either sign, up to `hi` in magnitude       */
     SHAPE_VECTOR = SHAPE_NUMBER | SHAPE_NUMBERS | SHAPE_NUMBER_MAP
 };
 #define MCP_PLANT_KINDS "ode|mujoco|file|exec|udp|tcp|serial|callback" /* in the order of mcp_plant_type */
@@ -91,7 +92,7 @@ int        mcp_read_sound(const mcp_reader *r, const char *section);
 /* Reads a mapping into the struct at base. Unknown keys first, then the table in its own order, defaults
  * included. */
 mcp_status mcp_keys_read(mcp_reader *r, mcp_yaml *map, const mcp_key *table, void *base);
-/* The same for a value that may be a plain scalar standing for table's key `shorthand`. */
+/* The same for a value that may be a plain one (a scalar or a list) standing for table's key `shorthand`. */
 mcp_status mcp_keys_read_short(mcp_reader *r, mcp_yaml *n, const mcp_key *table, const char *shorthand,
                                void *base);
 

@@ -438,6 +438,15 @@ mcp_status mcp_keys_read_short(mcp_reader *r, mcp_yaml *n, const mcp_key *table,
         plain->quoted = n->quoted;
         plain->filled = n->filled;
         n->kind       = MCP_YAML_MAP;
+    } else if (n->kind == MCP_YAML_LIST && shorthand) {
+        if (!(plain = mcp_yaml_make(r->bag, MCP_YAML_LIST, NULL, n->at))) return mcp_read_memory(r);
+        for (mcp_yaml *c = n->first, *next; c; c = next) {
+            next = c->next;
+            mcp_yaml_append(plain, c, NULL, c->at);
+        }
+        n->kind  = MCP_YAML_MAP;
+        n->count = 0;
+        n->first = n->last = NULL;
     } else if (n->kind == MCP_YAML_MAP && n->shorthand && shorthand && !mcp_yaml_find(n, shorthand)) {
         plain        = n->shorthand;
         n->shorthand = NULL;

@@ -18,10 +18,31 @@ const mcp_key mcp_state_table[] = {
          "an angle in rad, never wrapped: enters default features and the default policy as sine and cosine"},
     MCP_KEY_END,
 };
+/* limit: 12 is [-12, 12]; limit: [0, 12] is what it says. */
+static mcp_status read_limit(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
+{
+    static const mcp_key     side = {.type = KEY_NUMBER, .lo = -1e9, .hi = 1e9, .unit = "the input's unit"};
+    static const char *const names[] = {"low", "high"};
+    mcp_task_input          *u = base;
+    double                   v[2] = {0.0, 0.0};
+    mcp_status               st;
+    if (n->kind != MCP_YAML_LIST) {
+        if ((st = mcp_read_number(r, n, key, &u->high)) == MCP_OK) u->low = -u->high;
+        return st;
+    }
+    if ((st = mcp_read_vector(r, n, &side, 2, names, 0.0, v)) != MCP_OK) return st;
+    if (!(v[0] < v[1])) return mcp_read_fail(r, n, "[low, high] with low < high");
+    u->low  = v[0];
+    u->high = v[1];
+    return MCP_OK;
+}
+
 const mcp_key mcp_input_table[] = {
-    {"limit", KEY_NUMBER, offsetof(mcp_task_input, limit), 0, 1e9, OPEN_LO, .required = 1,
-     .unit = "the input's unit",
-     .about = "the largest magnitude the actuator takes: |u| <= limit, clamped on the plant"},
+    {"limit", KEY_OWN, 0, 0, 1e9, OPEN_LO, .required = 1, .read = read_limit,
+     .shape = SHAPE_NUMBER | SHAPE_INTERVAL,
+     .form = "a number, or [low, high]", .unit = "the input's unit",
+     .about = "what the actuator takes, clamped on the plant: the largest magnitude, |u| <= limit, or both "
+              "ends, e.g. [0, 12] for a pump"},
     {"unit", KEY_TEXT, offsetof(mcp_task_input, unit), .about = "for labels, e.g. N"},
     {"slew", KEY_NUMBER, offsetof(mcp_task_input, slew), 0, 1e12, .fallback = "0", .unit = "1/s",
      .about = "largest change per second; 0 = none"},

@@ -118,6 +118,13 @@ static void numbers(mcp_text *out, const mcp_key *k)
     listed(out, number, k);
 }
 
+static void interval(mcp_text *out, const mcp_key *k)
+{
+    mcp_text_add(out, "{\"type\": \"array\", \"minItems\": 2, \"maxItems\": 2, \"items\": ");
+    number(out, &(mcp_key){.type = KEY_NUMBER, .lo = -k->hi, .hi = k->hi});
+    mcp_text_add(out, "}");
+}
+
 static void number_map(mcp_text *out, const mcp_key *k)
 {
     named(out, number, k);
@@ -176,6 +183,7 @@ static void own(mcp_text *out, const mcp_key *k)
         {SHAPE_NUMBERS_MAP, numbers_map}, {SHAPE_TEXT, text},        {SHAPE_TEXTS, texts},
         {SHAPE_TEXT_MAP, texts_by_name}, {SHAPE_TABLE, table_or_short}, {SHAPE_TABLES, tables},
         {SHAPE_ROWS, rows},           {SHAPE_KIND_ROWS, kind_rows},
+        {SHAPE_INTERVAL, interval},
     };
     int count = 0;
     mcp_text_add(out, "{\"anyOf\": [");

@@ -34,7 +34,7 @@ typedef struct {
 
 typedef struct {
     char  *name, *unit;
-    double limit; /* |u| <= limit, in the input's own unit */
+    double low, high; /* low <= u <= high, in the input's own unit */
     double slew;  /* largest change per second; 0 = none   */
     int    delay; /* actuator delay, whole samples         */
 } mcp_task_input;
@@ -114,11 +114,11 @@ typedef enum {
     MCP_EXPLORE_TRIANGLE,
     MCP_EXPLORE_FILE
 } mcp_explore_type;
-typedef enum { MCP_SINES_ZERO = 0, MCP_SINES_RANDOM, MCP_SINES_CREST } mcp_sines_phase;
+typedef enum { MCP_SINES_SPREAD = 0, MCP_SINES_ZERO, MCP_SINES_RANDOM, MCP_SINES_CREST } mcp_sines_phase;
 typedef struct {
     mcp_explore_type type;
     int              trials;    /* exploration trials before the first policy */
-    double amplitude; /* fraction of the input limit: of each sine, of the triangle, of the uniform range */
+    double amplitude; /* fraction of half the input's range: of each sine, the triangle, the uniform range */
     int              sines;     /* SINES: how many */
     mcp_sines_phase  phase;     /* SINES: where in its period each one starts */
     double           low, high; /* SINES: frequency range in Hz; TRIANGLE: period range in s */
@@ -258,6 +258,21 @@ struct mcp_task {
 static inline int mcp_smoother_is_backward(const mcp_task *t)
 {
     return t->smoother.type == MCP_SMOOTHER_DIFFERENCE || t->smoother.type == MCP_SMOOTHER_AUTO;
+}
+
+/* Half of an input's range, its middle, and the command nearest to zero: what a plant gets before the first
+ * one. */
+static inline double mcp_input_reach(const mcp_task_input *u)
+{
+    return 0.5 * (u->high - u->low);
+}
+static inline double mcp_input_centre(const mcp_task_input *u)
+{
+    return 0.5 * (u->low + u->high);
+}
+static inline double mcp_input_rest(const mcp_task_input *u)
+{
+    return u->low > 0.0 ? u->low : u->high < 0.0 ? u->high : 0.0;
 }
 
 int mcp_task_find_state(const mcp_task *t, const char *name); /* -1 = none */

@@ -1,4 +1,5 @@
 /* task_read.c - a task for those who load it with everything, and for those who ask what it says. */
+#include <math.h>
 #include <string.h>
 
 #include "math/sized.h"
@@ -61,5 +62,13 @@ uint64_t    mcp_task_seed(const mcp_task *t) { return t->seed; }
 const char *mcp_task_text(const mcp_task *t) { return t->source; }
 double      mcp_task_input_limit(const mcp_task *t, int i)
 {
-    return i >= 0 && i < t->nu ? t->input[i].limit : 0.0;
+    return i >= 0 && i < t->nu ? fmax(fabs(t->input[i].low), fabs(t->input[i].high)) : 0.0;
+}
+
+int mcp_task_input_range(const mcp_task *t, int i, double *low, double *high)
+{
+    const int there = i >= 0 && i < t->nu;
+    *low  = there ? t->input[i].low : 0.0;
+    *high = there ? t->input[i].high : 0.0;
+    return there;
 }

@@ -163,6 +163,31 @@ CASE(a_bad_sample_gives_the_safe_input_and_is_forgotten)
     mcp_runtime_free(b);
 }
 
+/* Nothing is ever sent that the actuator cannot take: not before the first command, not after the last. */
+CASE(commands_stay_within_a_range_that_has_no_zero)
+{
+    const parts  p = {.inputs = "{u: {limit: [1, 6], slew: 20, delay: 2}}", .policy = "param(k, 100)*p"};
+    fixture      f = {0};
+    mcp_runtime *r = start(&f, &p);
+    double       safe, y[2] = {1.0, 0.0}, bad[2] = {NAN, 0.0};
+    if (!r) return;
+    CHECK(r->command[0] == 1.0);
+    CHECK(mcp_runtime_step(r, f.theta, NULL, y) == MCP_FAULT_NONE);
+    CHECK_CLOSE(r->command[0], 2.0, 1e-12, 0.0); /* slew, from the lower end on */
+    for (int t = 0; t < 9; t++) mcp_runtime_step(r, f.theta, NULL, y);
+    CHECK(r->command[0] == 6.0);
+    CHECK(mcp_runtime_step(r, f.theta, NULL, bad) == MCP_FAULT_MEASURED && r->command[0] == 1.0);
+    mcp_runtime_safe(r, &safe);
+    CHECK(safe == 1.0);
+    double none = 0.0, in = 4.0, out = 0.0, memory[2] = {0}, work[4096];
+    CHECK(mcp_program_memory(f.system->actuator) == 2 && mcp_program_work(f.system->actuator) <= 4096);
+    for (int t = 0; t < 3; t++) {
+        mcp_program_step(f.system->actuator, &none, t == 0, &in, memory, &out, work);
+        CHECK(out == (t < 2 ? 1.0 : 4.0));
+    }
+    stop(&f, r);
+}
+
 CASE(slew_counts_from_the_safe_input_that_was_sent)
 {
     const parts  p = {.inputs = "{u: {limit: 3, slew: 4}}", .policy = "param(k, 100)*p"};
@@ -241,6 +266,7 @@ int main(int argc, char **argv)
     RUN(a_custom_observer_is_told_the_commands_that_are_given);
     RUN(limited_commands_are_those_of_a_run_with_given_ones);
     RUN(a_bad_sample_gives_the_safe_input_and_is_forgotten);
+    RUN(commands_stay_within_a_range_that_has_no_zero);
     RUN(slew_counts_from_the_safe_input_that_was_sent);
     RUN(each_input_has_its_own_safe_value);
     RUN(one_expression_for_inputs_of_several_units_is_refused);

@@ -165,6 +165,12 @@ static const struct { const char *what; parts p; } controllers[] = {
       .observer = "{type: custom, memory: {a: {start: y_theta, next: a + 0.5*(y_theta - a) + 0.01*last_u}}, "
                   "output: {p: y_p, dp: (y_p - prev(y_p))/Ts, theta: a, "
                   "dtheta: (y_theta - prev(y_theta))/Ts}}"}},
+    {"a range without zero",
+     {.measured = WRAPS,
+      .observer = "difference",
+      .inputs = "{u: {limit: [1, 6], slew: 60, delay: 1}}",
+      .policy = "3.5 + 2.5*tanh(rbf(7, p, dp/5, dtheta/30, cos(theta), sin(theta)))",
+      .more = STATES "safe: 2 + log(p)"}},
     {"edges of the language",
      {.measured = WRAPS,
       .observer = "difference",

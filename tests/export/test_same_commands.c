@@ -55,7 +55,7 @@ static mcp_status fright_stop(void *c, const double *safe, mcp_error *err)
 static int compare_loop(exported *x, mcp_plant *plant, frightful *p, mcp_trial *t, const double *u,
                         const int *bad)
 {
-    const double limit = x->f.task->input[0].limit;
+    const double limit = x->f.task->input[0].high;
     double       y[MCP_MAX_STATE], safe;
     int          first = 0, compared = 0;
     p->stops = 0;
@@ -120,7 +120,7 @@ static void compare(const char *what, const parts *p)
     mcp_plant_ops   ops = {fright_reset, fright_step, fright_stop, NULL};
     int             faults = 0, differ = 0, alive = 0, looped = 0;
     if (exported_make(&x, p, 0)) {
-        const double limit = x.f.task->input[0].limit;
+        const double limit = x.f.task->input[0].high;
         fright.ny = x.f.system->ny;
         CHECK_OK(mcp_plant_from_ops(&plant, x.f.system, &ops, &fright, err));
         CHECK_OK(mcp_trial_create(&trial, x.f.task, err));

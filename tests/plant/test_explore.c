@@ -63,7 +63,8 @@ static double power(const double *u, double f)
 CASE(sines_start_at_zero_and_stay_in_their_band)
 {
     mcp_task *task =
-        bench_task((bench_parts){.explore = "{type: sines, sines: 10, amplitude: 0.1, frequency: [1, 4]}"});
+        bench_task((bench_parts){
+            .explore = "{type: sines, sines: 10, amplitude: 0.1, frequency: [1, 4], phase: zero}"});
     REQUIRE(task);
     double u[T], inside = 0.0, outside = 0.0;
     for (uint32_t trial = 0; trial < 20; trial++) {
@@ -109,13 +110,82 @@ CASE(sines_that_start_at_their_crest_do_not_drift)
     double crest = drift("{type: sines, amplitude: 0.1, frequency: [1, 4], phase: crest}");
     CHECK(crest > 0 &&
           crest < 0.33 * drift("{type: sines, amplitude: 0.1, frequency: [1, 4], phase: random}"));
-    CHECK(crest < 0.1 * drift("{type: sines, amplitude: 0.1, frequency: [1, 4]}"));
+    CHECK(crest < 0.1 * drift("{type: sines, amplitude: 0.1, frequency: [1, 4], phase: zero}"));
+}
+
+static mcp_task *at_rate(const char *rate, double seconds, const char *limit)
+{
+    char        text[600], trial[40];
+    const char *overrides[] = {rate, trial};
+    mcp_task   *task = NULL;
+    mcp_error   why = {MCP_OK, ""};
+    snprintf(trial, sizeof trial, "trial=%g", seconds);
+    snprintf(text, sizeof text,
+             "name: any\nrate: 1\ntrial: 1\nstate: [q, v]\ninputs: {u: %s}\nmeasured: [q, v]\n"
+             "model: {velocities: {q: v}}\ncost: q^2\nstart: {std: 0}\nplant: {ode: {v: u}}\n",
+             limit);
+    if (mcp_task_parse(&task, "any.yaml", text, overrides, 2, &why) != MCP_OK) FAIL_("%s", why.text);
+    return task;
+}
+
+/* Whatever the rate, without a word about exploration: within the range, no jump, not one push from the
+ * start, several periods and none that the samples cannot show. */
+CASE(default_exploration_is_gentle_from_1_hz_to_1_khz)
+{
+    static const struct { const char *rate; double hz, seconds; } at[] = {
+        {"rate=1", 1, 300}, {"rate=10", 10, 10}, {"rate=50", 50, 4}, {"rate=200", 200, 3},
+        {"rate=1000", 1000, 1}, {"rate=1", 1, 3}, {"rate=1000", 1000, 60},
+    };
+    static double u[60000];
+    for (size_t c = 0; c < sizeof at / sizeof *at; c++)
+        for (int wide = 0; wide < 2; wide++) {
+            mcp_task *task = at_rate(at[c].rate, at[c].seconds, wide ? "[0, 12]" : "2");
+            REQUIRE(task);
+            const double centre = wide ? 6.0 : 0.0, reach = wide ? 6.0 : 2.0;
+            const int    n = mcp_task_steps(task);
+            CHECK(task->explore.type == MCP_EXPLORE_SINES);
+            CHECK(task->explore.high <= 0.5 * at[c].hz && task->explore.low <= task->explore.high);
+            for (uint32_t trial = 0; trial < 20; trial++) {
+                double least = 1e9, most = -1e9, jump = 0.0, squares = 0.0;
+                int    crossings = 0;
+                inputs(task, 7, trial, u);
+                CHECK_CLOSE(u[0], centre, 0, 1e-9 * reach);
+                for (int k = 0; k < n; k++) {
+                    least = fmin(least, u[k]);
+                    most  = fmax(most, u[k]);
+                    squares += (u[k] - centre) * (u[k] - centre) / n;
+                    if (k) jump = fmax(jump, fabs(u[k] - u[k - 1]));
+                    if (k) crossings += (u[k] - centre) * (u[k - 1] - centre) < 0.0;
+                }
+                CHECK(least >= centre - reach && most <= centre + reach);
+                CHECK(jump <= 0.25 * reach * (1 + 1e-12));
+                CHECK(sqrt(squares) < 0.5 * reach);
+                if (n < 10) continue;
+                CHECK(sqrt(squares) > 0.05 * reach);
+                CHECK(crossings >= 2 && crossings <= 16);
+            }
+            mcp_task_free(task);
+        }
+}
+
+CASE(default_exploration_keeps_the_slew_limit)
+{
+    mcp_task *task = at_rate("rate=100", 4, "{limit: 2, slew: 3}");
+    REQUIRE(task);
+    double u[400];
+    for (uint32_t trial = 0; trial < 20; trial++) {
+        inputs(task, 7, trial, u);
+        for (int k = 1; k < 400; k++) CHECK(fabs(u[k] - u[k - 1]) <= 0.03 * (1 + 1e-12));
+    }
+    CHECK(largest(400, u) > 0.1);
+    mcp_task_free(task);
 }
 
 CASE(sines_are_clamped_to_the_limit)
 {
     mcp_task *task =
-        bench_task((bench_parts){.explore = "{type: sines, sines: 10, amplitude: 1, frequency: [1, 4]}"});
+        bench_task((bench_parts){
+            .explore = "{type: sines, sines: 10, amplitude: 1, frequency: [1, 4], phase: zero}"});
     REQUIRE(task);
     double       u[T];
     mcp_system  *system = NULL;
@@ -291,6 +361,8 @@ int main(int argc, char **argv)
     RUN(inputs_depend_on_seed_and_trial_and_on_nothing_else);
     RUN(sines_start_at_zero_and_stay_in_their_band);
     RUN(sines_that_start_at_their_crest_do_not_drift);
+    RUN(default_exploration_is_gentle_from_1_hz_to_1_khz);
+    RUN(default_exploration_keeps_the_slew_limit);
     RUN(sines_are_clamped_to_the_limit);
     RUN(triangle_has_its_period_and_noise);
     RUN(recorded_inputs_are_played_by_name_trial_after_trial);

@@ -63,7 +63,7 @@ static mcp_status fixture_gp(fixture *f, int g, int n, mcp_error *err)
     for (int i = 0; i < n; i++) {
         for (int k = 0; k < s->nx; k++) in[k] = 3.0 * mcp_rand_uniform(&r) - 1.5;
         for (int k = 0; k < s->nu; k++)
-            in[s->nx + k] = s->task->input[k].limit * (2.0 * mcp_rand_uniform(&r) - 1.0);
+            in[s->nx + k] = s->task->input[k].high * (2.0 * mcp_rand_uniform(&r) - 1.0);
         mcp_program_step(s->features, NULL, 1, in, m, out, w);
         memcpy(X + (size_t)i * nf, out, nf * sizeof *X);
         double sum = 0.3 * g;

@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <jansson.h>
+#include <math.h>
 
 #include "control/system.h"
 #include "math/arena.h"
@@ -82,7 +83,8 @@ CASE(cartpole_is_read_as_written)
     CHECK(t->nx == 4 && t->nu == 1 && t->ny == 2 && t->ngp == 2 && t->nf == 6);
     CHECK(!strcmp(t->state[2], "theta") && t->state_angle[2] == 1 && t->state_angle[0] == 0);
     CHECK(!strcmp(t->state_unit[1], "m/s"));
-    CHECK(t->input[0].limit == 10.0 && !strcmp(t->input[0].unit, "N") && t->input[0].delay == 0);
+    CHECK(t->input[0].high == 10.0 && t->input[0].low == -10.0 && t->input[0].delay == 0);
+    CHECK(!strcmp(t->input[0].unit, "N"));
     CHECK(t->measured[1].state == 2 && t->measured[1].noise == 3e-3 && t->measured[1].quantum == 0.0);
     CHECK(t->observer.type == MCP_OBSERVER_DIFFERENCE && t->observer.lowpass == 0.5 &&
           t->observer.order == 1);
@@ -138,8 +140,46 @@ CASE(full_measurement_needs_no_observer)
     mcp_task   *t     = NULL;
     REQUIRE_OK(mcp_task_parse(&t, "s.yaml", smallest, set, 1, err));
     CHECK(t->ny == 2 && t->observer.type == MCP_OBSERVER_NONE && t->smoother.type == MCP_SMOOTHER_NONE);
-    CHECK(t->explore.type == MCP_EXPLORE_UNIFORM && t->explore.amplitude == 1.0 && t->explore.hold == 1);
+    CHECK(t->explore.type == MCP_EXPLORE_SINES && t->explore.phase == MCP_SINES_SPREAD);
     mcp_task_free(t);
+}
+
+/* limit: a number, a range, a plain range; each with the policy that fills it. */
+CASE(limits_may_differ_on_both_sides)
+{
+    static const struct { const char *set; double low, high, rest; const char *policy; } at[] = {
+        {"inputs={u: 3}", -3, 3, 0, "3*tanh(rbf(200, sin(q), cos(q), v)/3)"},
+        {"inputs={u: [0, 12]}", 0, 12, 0, "6 + 6*tanh(rbf(200, sin(q), cos(q), v)/6)"},
+        {"inputs={u: {limit: [1, 2*2.5], slew: 3}}", 1, 5, 1, "3 + 2*tanh(rbf(200, sin(q), cos(q), v)/2)"},
+        {"inputs.u.limit=[-4, -2]", -4, -2, -2, "-3 + 1*tanh(rbf(200, sin(q), cos(q), v)/1)"},
+    };
+    for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
+        mcp_task *t = NULL, *again = NULL;
+        char     *json = NULL;
+        double    low, high;
+        REQUIRE_OK(mcp_task_parse(&t, "s.yaml", smallest, &at[i].set, 1, err));
+        CHECK(t->input[0].low == at[i].low && t->input[0].high == at[i].high);
+        CHECK(mcp_input_rest(&t->input[0]) == at[i].rest);
+        CHECK(!strcmp(t->policy.item[0].expr.text, at[i].policy));
+        CHECK(mcp_task_input_range(t, 0, &low, &high) && low == at[i].low && high == at[i].high);
+        CHECK(!mcp_task_input_range(t, 1, &low, &high));
+        CHECK(mcp_task_input_limit(t, 0) == fmax(fabs(low = at[i].low), fabs(high = at[i].high)));
+        REQUIRE_OK(mcp_task_dump(t, &json, err));
+        REQUIRE_OK(mcp_task_parse(&again, "dump.json", json, NULL, 0, err));
+        CHECK(again->input[0].low == at[i].low && again->input[0].high == at[i].high);
+        mcp_task_text_free(json);
+        mcp_task_free(again);
+        mcp_task_free(t);
+    }
+    static const char *const wrong[] = {"inputs={u: [2, 1]}", "inputs={u: [1, 1]}", "inputs={u: [1, 2, 3]}",
+                                        "inputs={u: []}", "inputs={u: [a, 2]}", "inputs={u: -1}"};
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        mcp_task *t = NULL;
+        mcp_error e = {MCP_OK, ""};
+        CHECK(mcp_task_parse(&t, "s.yaml", smallest, &wrong[i], 1, &e) == MCP_ERR_TASK);
+        CHECK(strstr(e.text, "expected") != NULL);
+        mcp_task_free(t);
+    }
 }
 
 CASE(overrides_change_what_the_file_says)
@@ -282,6 +322,7 @@ int main(int argc, char **argv)
     RUN(expressions_know_their_place);
     RUN(smallest_file_gets_sensible_defaults);
     RUN(full_measurement_needs_no_observer);
+    RUN(limits_may_differ_on_both_sides);
     RUN(overrides_change_what_the_file_says);
     RUN(the_longest_trial_is_the_same_everywhere);
     RUN(wrong_overrides_name_the_setting);

@@ -252,8 +252,8 @@ static mcp_status find_transition(prober *q, mcp_horizon_problem *p, mcp_error *
     return MCP_OK;
 }
 
-/* The three groups of a single rbf, and u = limit (9 sin s + sin 3s)/8 of its outputs at random parameters.
- */
+/* The three groups of a single rbf, and u = limit (9 sin s + sin 3s)/8 of its outputs at random parameters;
+ * so the limits lie alike on both sides. */
 static mcp_status check_policy(prober *q, mcp_pilco_plan *plan, mcp_error *err)
 {
     const mcp_program     *c = q->s->policy_true;
@@ -268,6 +268,7 @@ static mcp_status check_policy(prober *q, mcp_pilco_plan *plan, mcp_error *err)
     }
     int ok = !mcp_program_memory(c) && mcp_program_net_count(c) == 1 && mcp_program_groups(c) == 3 && g[0] &&
              g[1] && g[2] && g[0]->rows == q->nu;
+    for (int k = 0; k < q->nu; k++) ok = ok && t->input[k].low == -t->input[k].high;
     if (ok) {
         plan->weights = g[0]->offset;
         plan->centres = g[1]->offset;
@@ -293,8 +294,8 @@ static mcp_status check_policy(prober *q, mcp_pilco_plan *plan, mcp_error *err)
                 }
                 s += q->theta[plan->weights + k * p->basis + b] * exp(-d);
             }
-            ok = fabs(q->out[k] - t->input[k].limit * (9 * sin(s) + sin(3 * s)) / 8) <=
-                 1e-9 * t->input[k].limit;
+            ok = fabs(q->out[k] - t->input[k].high * (9 * sin(s) + sin(3 * s)) / 8) <=
+                 1e-9 * t->input[k].high;
         }
     }
     if (!ok)
@@ -362,7 +363,7 @@ static void fill_start(prober *q, mcp_horizon_problem *p)
     }
     for (int i = 0; i < t->ny; i++)
         p->noise[t->measured[i].state] = pow(t->measured[i].noise, 2) + pow(t->measured[i].quantum, 2) / 12;
-    for (int k = 0; k < q->nu; k++) p->limit[k] = t->input[k].limit;
+    for (int k = 0; k < q->nu; k++) p->limit[k] = t->input[k].high;
 }
 
 static size_t layout_plan(mcp_horizon_problem *p, int E, int policy_features, char *mem)
