@@ -200,7 +200,8 @@ void mcp_runtime_safe(mcp_runtime *r, double *safe)
     memcpy(r->in, r->observed, (size_t)s->nx * sizeof *r->in);
     memcpy(r->in + s->nx, r->command, (size_t)s->nu * sizeof *r->in);
     mcp_program_step(s->safe, NULL, 1, r->in, r->work + mcp_program_work(s->safe), r->out, r->work);
-    for (int i = 0; i < s->nu; i++) safe[i] = isfinite(r->out[i]) ? r->out[i] : mcp_input_rest(&s->task->input[i]);
+    for (int i = 0; i < s->nu; i++)
+        safe[i] = isfinite(r->out[i]) ? r->out[i] : mcp_input_rest(&s->task->input[i]);
 }
 
 void mcp_runtime_limit(mcp_runtime *r, int samples, double *u)

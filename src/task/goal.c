@@ -281,7 +281,8 @@ const mcp_key mcp_explore_table[] = {
      .choices = "spread|zero|random|crest",
      .about = "spread: frequencies and phases are spread evenly, neighbours in opposite phase, so that the "
               "sum starts near zero; the whole is made smaller where it would change by more than a quarter "
-              "of the limit, or than the slew limit, in a sample; zero: all sines start at zero, and push the same way "
+              "of the limit, or than the slew limit, in a sample; zero: all sines start at zero, "
+         "and push the same way "
               "at first; random: less drift of what integrates the input; crest: each starts at its largest "
               "or smallest value, which leaves no drift at all"},
     {"period", KEY_OWN, 0, 0, 1e9, OPEN_LO, .only = "triangle", .read = read_pair,

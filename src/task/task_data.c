@@ -58,7 +58,8 @@ const mcp_key mcp_task_table[] = {
      .form = "an expression, or a mapping input: expression",
      .about =
          "the controller with its learnable parts: rbf(n, feature, ...), mlp(...), param(name, start). State "
-         "names mean the observed state. Default: limit*tanh(rbf(200, all states)/limit), about the middle of a range"},
+         "names mean the observed state. Default: limit*tanh(rbf(200, all states)/limit), about the "
+         "middle of a range"},
     {"cost", KEY_EXPR, AT(cost), .required = 1,
      .about = "cost of a sample: an expression of state and inputs, best between 0 and 1"},
     {"metric", KEY_EXPR, AT(metric), .about = "a second cost that is reported but not optimised"},
