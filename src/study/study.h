@@ -18,6 +18,7 @@ enum { MCP_STUDY_TRIALS = 64 };
 
 typedef struct {
     const char  *name, *task, *algorithm; /* algorithm NULL: the task's */
+    int          trials;                  /* policy trials per run      */
     int          sets;
     const char **set;  /* "key=value" */
     int          papers;
@@ -26,7 +27,7 @@ typedef struct {
 
 typedef struct {
     const char  *file, *name, *about, *source;
-    int          trials, seed_first, seed_last;
+    int          trials, seed_first, seed_last; /* trials: the most of any variant */
     int          evaluate; /* plant runs of every trial's policy         */
     int          final;    /* plant and model runs of the last policy    */
     int          until_robust; /* a run ends with its first robust policy */

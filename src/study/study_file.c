@@ -127,7 +127,7 @@ static mcp_status settings(reader *r, const mcp_yaml *common, const mcp_yaml *ow
 
 static mcp_status read_variant(reader *r, const mcp_yaml *root, const mcp_yaml *n, mcp_variant *v)
 {
-    static const char *const known[] = {"task", "algorithm", "set", "paper"};
+    static const char *const known[] = {"task", "algorithm", "set", "paper", "trials"};
     mcp_status               st;
     v->name = mcp_task_memory_text(r->bag, n->key, strlen(n->key));
     for (const char *c = n->key; *c; c++)
@@ -135,10 +135,12 @@ static mcp_status read_variant(reader *r, const mcp_yaml *root, const mcp_yaml *
             n->key[0] == '.')
             return mcp_fail_at(r->err, n->key_at,
                                "variant \"%s\": it names a folder; use letters, digits, - _ + .", n->key);
-    if ((st = check_keys(r, n, known, 4)) != MCP_OK) return st;
+    if ((st = check_keys(r, n, known, 5)) != MCP_OK) return st;
     if ((st = task_path(r, root, &v->task)) != MCP_OK || (st = task_path(r, n, &v->task)) != MCP_OK)
         return st;
     if ((st = text(r, n, "algorithm", &v->algorithm)) != MCP_OK) return st;
+    v->trials = r->s->trials;
+    if ((st = whole(r, n, "trials", 1, MCP_STUDY_TRIALS, &v->trials)) != MCP_OK) return st;
     if (!v->task)
         return mcp_fail_at(r->err, n->key_at, "variant \"%s\" has no task; give one here or at the top",
                            n->key);
@@ -210,6 +212,9 @@ static mcp_status read_study(reader *r, const mcp_yaml *root)
         return no_memory(r);
     for (const mcp_yaml *n = list->first; n; n = n->next)
         if ((st = read_variant(r, root, n, &s->variant[s->variants++])) != MCP_OK) return st;
+    s->trials = 0;
+    for (int v = 0; v < s->variants; v++)
+        if (s->variant[v].trials > s->trials) s->trials = s->variant[v].trials;
     return MCP_OK;
 }
 

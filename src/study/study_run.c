@@ -30,8 +30,10 @@ int mcp_study_done(const mcp_study *s, const char *out, int i)
     char *folder = mcp_study_folder(s, out, i),
          *path = folder ? mcp_sprintf("%s/evaluation.json", folder) : NULL;
     json_t *root = NULL;
+    int     v, seed;
+    mcp_study_at(s, i, &v, &seed);
     int done = path && mcp_json_read(&root, path, NULL) == MCP_OK &&
-               mcp_json_get_int(root, "trials", -1) >= s->trials &&
+               mcp_json_get_int(root, "trials", -1) >= s->variant[v].trials &&
                mcp_json_get_int(root, "evaluate", -1) == s->evaluate &&
                mcp_json_get_int(root, "final", -1) == s->final;
     json_decref(root);
@@ -53,10 +55,11 @@ static int evaluate_tick(void *context, int done, int runs)
 }
 
 /* Every trial's policy on the plant; the last one on the model too. */
-static mcp_status evaluate(const mcp_study *s, const mcp_run *r, teller *t, json_t **list, mcp_error *err)
+static mcp_status evaluate(const mcp_study *s, int trials, const mcp_run *r, teller *t, json_t **list,
+                           mcp_error *err)
 {
     mcp_status st = MCP_OK;
-    int        n = s->until_robust && mcp_run_trials(r) < s->trials ? mcp_run_trials(r) : s->trials;
+    int        n = s->until_robust && mcp_run_trials(r) < trials ? mcp_run_trials(r) : trials;
     for (int k = 1; k <= n && st == MCP_OK; k++) {
         const mcp_run_item *it = mcp_run_trial(r, k);
         int                 last = k == n, runs = last ? s->final : s->evaluate;
@@ -85,7 +88,8 @@ static mcp_status evaluate(const mcp_study *s, const mcp_run *r, teller *t, json
     return st;
 }
 
-static mcp_status store_evaluation(const mcp_study *s, const char *folder, teller *t, mcp_error *err)
+static mcp_status store_evaluation(const mcp_study *s, int trials, const char *folder, teller *t,
+                                   mcp_error *err)
 {
     mcp_run   *r = NULL;
     mcp_error  trouble = {MCP_OK, ""};
@@ -93,9 +97,9 @@ static mcp_status store_evaluation(const mcp_study *s, const char *folder, telle
     char      *path = mcp_sprintf("%s/evaluation.json", folder);
     mcp_status st = mcp_run_open(&r, folder, &trouble, err);
     if (st == MCP_OK && trouble.status != MCP_OK) st = mcp_fail(err, trouble.status, "%s", trouble.text);
-    if (st == MCP_OK) st = evaluate(s, r, t, &list, err);
+    if (st == MCP_OK) st = evaluate(s, trials, r, t, &list, err);
     if (st == MCP_OK) {
-        root = json_pack("{s:i,s:i,s:i,s:O}", "trials", s->trials, "evaluate", s->evaluate, "final", s->final,
+        root = json_pack("{s:i,s:i,s:i,s:O}", "trials", trials, "evaluate", s->evaluate, "final", s->final,
                          "list", list);
         st   = path ? mcp_json_write(path, root, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
     }
@@ -146,11 +150,11 @@ static mcp_status learn(const mcp_study *s, int variant, int seed, const char *f
     q.algorithm        = v->algorithm;
     q.folder           = folder;
     q.resume           = 1;
-    q.trials           = s->trials;
+    q.trials           = v->trials;
     q.progress         = t->progress;
     q.progress_context = t->context;
     st                 = mcp_learner_create(&l, task, &q, err);
-    for (int found = 0; st == MCP_OK && mcp_learner_trials(l) < s->trials;) {
+    for (int found = 0; st == MCP_OK && mcp_learner_trials(l) < v->trials;) {
         if ((st = found_robust(s, l, t, &found, err)) != MCP_OK || found) break;
         st = mcp_learner_trial(l, NULL, err);
     }
@@ -184,7 +188,7 @@ mcp_run_outcome_kind mcp_study_work(const mcp_study *s, const char *out, int i,
     else if (st == MCP_OK && mcp_study_done(s, out, i)) kind = MCP_RUN_DONE; /* somebody was faster */
     else {
         if (st == MCP_OK) st = learn(s, variant, seed, folder, &t, &own);
-        if (st == MCP_OK) st = store_evaluation(s, folder, &t, &own);
+        if (st == MCP_OK) st = store_evaluation(s, s->variant[variant].trials, folder, &t, &own);
         kind = st == MCP_OK ? MCP_RUN_DONE : st == MCP_ERR_STOPPED ? MCP_RUN_STOPPED : MCP_RUN_FAILED;
         if (folder && kind != MCP_RUN_STOPPED) note_failure(folder, kind == MCP_RUN_FAILED ? &own : NULL);
     }

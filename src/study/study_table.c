@@ -49,7 +49,7 @@ static mcp_status run_rows(mcp_study_result *r, const mcp_study *s, const char *
     for (int k = 0; k < run->items; k++) {
         const mcp_learn_info *i = &run->item[k]->info;
         explore_limits += i->explored && i->limit != 0;
-        if (!i->explored && i->number <= s->trials) {
+        if (!i->explored && i->number <= s->variant[variant].trials) {
             mcp_study_row w = {.variant = variant,
                                .seed = seed,
                                .trial = i->number,
@@ -66,7 +66,7 @@ static mcp_status run_rows(mcp_study_result *r, const mcp_study *s, const char *
                                .model_s = i->model_s,
                                .optimise_s = i->optimise_s,
                                .steps = i->steps};
-            w.last = i->number == s->trials || k == run->items - 1;
+            w.last = i->number == s->variant[variant].trials || k == run->items - 1;
             evaluation_into(&w, list, w.last);
             w.robust = mcp_study_is_robust(s, w.success, w.evaluated, w.evaluated_ok, w.evaluated_limit);
             r->row[r->rows++] = w;
@@ -281,7 +281,7 @@ static void summary_csv(mcp_text *t, mcp_text *times, const mcp_study *s, const 
     for (int v = 0; v < s->variants; v++) {
         mcp_study_total total;
         mcp_study_total_make(&total, r, v);
-        for (int k = 1; k <= s->trials; k++) {
+        for (int k = 1; k <= s->variant[v].trials; k++) {
             mcp_study_cell c;
             mcp_study_cell_make(&c, r, v, k);
             mcp_text_add(t, "%s,%d,%d,%d", s->variant[v].name, k, c.runs, c.successes);
@@ -336,7 +336,7 @@ static void print_variant(mcp_text *out, const mcp_study *s, const mcp_study_res
                  "  trial  solved   95 %% interval%s   policy on the plant   cost median (5-95 %%)      "
                  "metric median (5-95 %%)    model s  policy s\n",
                  q->papers ? "   paper" : "");
-    for (int k = 1; k <= s->trials; k++) {
+    for (int k = 1; k <= q->trials; k++) {
         mcp_study_cell c;
         mcp_study_cell_make(&c, r, v, k);
         if (!c.runs) continue;
@@ -366,7 +366,7 @@ static void print_variant(mcp_text *out, const mcp_study *s, const mcp_study_res
                      t.trial_limits);
     if (t.final_runs) {
         mcp_study_cell c;
-        mcp_study_cell_make(&c, r, v, s->trials);
+        mcp_study_cell_make(&c, r, v, q->trials);
         mcp_text_add(
             out,
             "\n  last policy: %d of %d plant runs succeed (%d of %d seeds: every one), %d end at a limit",

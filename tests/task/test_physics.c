@@ -51,7 +51,7 @@ static mcp_status open_plant(plant *p, const char *file, mcp_error *err)
 }
 
 typedef double energy_fn(const double *x);
-typedef double power_fn(const double *x, double u);
+typedef double power_fn(const double *x, const double *u);
 
 /* dE/dt along the vector field, by central difference, against the power. */
 static void check_balance(const char *file, energy_fn *energy, power_fn *power, const double *range)
@@ -60,15 +60,15 @@ static void check_balance(const char *file, energy_fn *energy, power_fn *power, 
     REQUIRE_OK(open_plant(&p, file, err));
     srand(1);
     for (int k = 0; k < 50; k++) {
-        double in[8], dx[8], up[8], down[8], none = 0.0, h = 1e-6;
+        double in[12], dx[12], up[12], down[12], none = 0.0, h = 1e-6;
         int    nx = p.task->nx;
-        for (int i = 0; i <= nx; i++) in[i] = range[i] * (2.0 * rand() / RAND_MAX - 1.0);
+        for (int i = 0; i < nx + p.task->nu; i++) in[i] = range[i] * (2.0 * rand() / RAND_MAX - 1.0);
         mcp_program_step(p.slope, &none, 1, in, &none, dx, p.work);
         for (int i = 0; i < nx; i++) {
             up[i] = in[i] + h * dx[i];
             down[i] = in[i] - h * dx[i];
         }
-        CHECK_CLOSE((energy(up) - energy(down)) / (2.0 * h), power(in, in[nx]), 1e-6, 1e-8);
+        CHECK_CLOSE((energy(up) - energy(down)) / (2.0 * h), power(in, in + nx), 1e-6, 1e-8);
     }
     close_plant(&p);
 }
@@ -78,9 +78,9 @@ static double pendulum_energy(const double *x)
 {
     return 0.5 * 0.25 * x[1] * x[1] - 9.81 * 0.5 * cos(x[0]);
 }
-static double pendulum_power(const double *x, double u)
+static double pendulum_power(const double *x, const double *u)
 {
-    return u * x[1] - 0.02 * x[1] * x[1];
+    return u[0] * x[1] - 0.02 * x[1] * x[1];
 }
 
 /* A cart of 0.5 kg and a uniform rod of 0.5 kg, 0.5 m: velocity of the rod's middle, spin about it. */
@@ -90,9 +90,9 @@ static double cartpole_energy(const double *x)
     return 0.5 * 0.5 * x[1] * x[1] + 0.5 * 0.5 * (vx * vx + vy * vy) + 0.5 * spin * x[3] * x[3] -
            0.5 * 9.81 * 0.25 * cos(x[2]);
 }
-static double cartpole_power(const double *x, double u)
+static double cartpole_power(const double *x, const double *u)
 {
-    return (u - 0.1 * x[1]) * x[1];
+    return (u[0] - 0.1 * x[1]) * x[1];
 }
 
 /* Arm and rotor turn about the vertical; the rod is summed over its points at r: along the arm's tangent, and
@@ -108,9 +108,9 @@ static double furuta_energy(const double *x)
     }
     return 0.5 * (0.095 * Lr * Lr / 3.0 + 4.6e-6) * th * th + rod - m * 9.81 * 0.5 * L * cos(al);
 }
-static double furuta_power(const double *x, double u)
+static double furuta_power(const double *x, const double *u)
 {
-    double torque = 0.042 * (u - 0.042 * x[1]) / 8.4 - 2.7e-4 * x[1];
+    double torque = 0.042 * (u[0] - 0.042 * x[1]) / 8.4 - 2.7e-4 * x[1];
     return torque * x[1] - 5e-5 * x[3] * x[3];
 }
 
@@ -120,9 +120,94 @@ static double wheel_energy(const double *x)
     return 0.5 * (rod + wheel) * x[1] * x[1] + 0.5 * 1.5e-3 * spin * spin -
            9.81 * (0.2 * 0.1 + 0.3 * 0.2) * cos(x[0]);
 }
-static double wheel_power(const double *x, double u)
+static double wheel_power(const double *x, const double *u)
 {
-    return (u - 1e-4 * x[3]) * x[3] - 1e-3 * x[1] * x[1];
+    return (u[0] - 1e-4 * x[3]) * x[3] - 1e-3 * x[1] * x[1];
+}
+
+/* Trolley of 1 kg, load of 0.5 kg on 0.6 m. */
+static double crane_energy(const double *x)
+{
+    double vx = x[1] + 0.6 * x[3] * cos(x[2]), vy = 0.6 * x[3] * sin(x[2]);
+    return 0.5 * x[1] * x[1] + 0.25 * (vx * vx + vy * vy) - 0.5 * 9.81 * 0.6 * cos(x[2]);
+}
+static double crane_power(const double *x, const double *u)
+{
+    return (u[0] - 2.0 * x[1]) * x[1] - 2e-3 * x[3] * x[3];
+}
+
+static double quadrotor_energy(const double *x)
+{
+    return 0.25 * (x[1] * x[1] + x[3] * x[3]) + 2.5e-3 * x[5] * x[5] + 0.5 * 9.81 * x[2];
+}
+static double quadrotor_power(const double *x, const double *u)
+{
+    return u[0] * (x[3] * cos(x[4]) - x[1] * sin(x[4])) - 0.1 * (x[1] * x[1] + x[3] * x[3]) +
+           (u[1] - 2e-3 * x[5]) * x[5];
+}
+
+static double servo_energy(const double *x)
+{
+    return 0.5 * (4.6e-6 + 0.5 * 0.053 * 0.0248 * 0.0248) * x[1] * x[1];
+}
+static double servo_power(const double *x, const double *u)
+{
+    double friction = 5e-6 * x[1] + 3e-3 * tanh(x[1] / 0.1);
+    return (0.042 * (u[0] - 0.042 * x[1]) / 8.4 - friction) * x[1];
+}
+
+/* A uniform pole of 0.5 kg, 1 m, upright at 0, on a cart of 0.5 kg. */
+static double balanced_energy(const double *x)
+{
+    double vx = x[1] - 0.5 * x[3] * cos(x[2]), vy = -0.5 * x[3] * sin(x[2]);
+    return 0.25 * x[1] * x[1] + 0.25 * (vx * vx + vy * vy) + 0.5 * 0.5 / 12.0 * x[3] * x[3] +
+           0.5 * 9.81 * 0.5 * cos(x[2]);
+}
+
+static double stage_energy(const double *x)
+{
+    return 0.5 * x[1] * x[1] + 200.0 * x[0] * x[0];
+}
+static double stage_power(const double *x, const double *u)
+{
+    return (u[0] - 0.4 * x[1]) * x[1];
+}
+
+/* Centres of mass with their velocities, and spins about them; inertias are given about the joints. */
+static double links_energy(const double *x)
+{
+    double m1 = 0.523, m2 = 0.626, l = 0.2, r1 = 0.2, r2 = 0.256, w = x[1] + x[3], a = x[0] + x[2];
+    double c1 = 0.0319 - m1 * r1 * r1, c2 = 0.0509 - m2 * r2 * r2;
+    double vx = l * x[1] * cos(x[0]) + r2 * w * cos(a), vy = l * x[1] * sin(x[0]) + r2 * w * sin(a);
+    return 0.5 * (m1 * r1 * r1 + c1) * x[1] * x[1] + 0.5 * m2 * (vx * vx + vy * vy) + 0.5 * c2 * w * w -
+           9.81 * (m1 * r1 * cos(x[0]) + m2 * (l * cos(x[0]) + r2 * cos(a)));
+}
+static double pendubot_power(const double *x, const double *u)
+{
+    return u[0] * x[1] - 1e-3 * (x[1] * x[1] + x[3] * x[3]);
+}
+static double acrobot_power(const double *x, const double *u)
+{
+    return u[0] * x[3] - 1e-3 * (x[1] * x[1] + x[3] * x[3]);
+}
+
+/* What flows in or is heated stays or leaves: 15.5 cm^2, Torricelli; J and W. */
+static double water(const double *x)
+{
+    return 15.5 * (x[0] + x[1]);
+}
+static double flow(const double *x, const double *u)
+{
+    return 3.3 * u[0] - 0.178 * sqrt(2 * 981 * fmax(x[1], 0.0));
+}
+static double heat(const double *x)
+{
+    return 2.0 * x[0];
+}
+static double heating(const double *x, const double *u)
+{
+    double radiated = 0.9 * 5.67e-8 * 12e-4 * (pow(x[0] + 273.15, 4) - pow(296.15, 4));
+    return 0.01 * u[0] - 0.012 * (x[0] - 23.0) - radiated;
 }
 
 CASE(pendulum_conserves_energy)
@@ -147,6 +232,64 @@ CASE(reaction_wheel_conserves_energy)
     check_balance("examples/reaction-wheel.yaml", wheel_energy, wheel_power, (double[]){4, 6, 9, 80, 0.25});
 }
 
+CASE(gallery_conserves_energy)
+{
+    check_balance("tasks/reaction-wheel.yaml", wheel_energy, wheel_power, (double[]){4, 6, 9, 80, 0.25});
+    check_balance("tasks/crane.yaml", crane_energy, crane_power, (double[]){1, 2, 4, 6, 6});
+    check_balance("tasks/quadrotor.yaml", quadrotor_energy, quadrotor_power,
+                  (double[]){1, 2, 1, 2, 4, 8, 10, 0.1});
+    check_balance("tasks/servo.yaml", servo_energy, servo_power, (double[]){3, 90, 6});
+    check_balance("tasks/delayed-pole.yaml", balanced_energy, cartpole_power, (double[]){1, 3, 4, 8, 10});
+    check_balance("tasks/stage.yaml", stage_energy, stage_power, (double[]){0.02, 0.5, 10});
+    check_balance("tasks/pendubot.yaml", links_energy, pendubot_power, (double[]){4, 9, 4, 9, 3});
+    check_balance("tasks/acrobot.yaml", links_energy, acrobot_power, (double[]){4, 9, 4, 9, 3});
+    check_balance("tasks/tanks.yaml", water, flow, (double[]){20, 20, 12});
+    check_balance("tasks/heater.yaml", heat, heating, (double[]){90, 100});
+}
+
+/* x' of a task at a state and input. */
+static void slope_at(const char *file, const double *state_and_input, double *dx)
+{
+    plant  p;
+    double none = 0.0;
+    REQUIRE_OK(open_plant(&p, file, err));
+    mcp_program_step(p.slope, &none, 1, state_and_input, &none, dx, p.work);
+    close_plant(&p);
+}
+
+/* What a laboratory would find: where things rest, and how fast they begin to move. */
+CASE(gallery_plants_are_plausible)
+{
+    double dx[8];
+    slope_at("tasks/ball-beam.yaml", (double[]){0.2, 0.0, 0.1, 0.1}, dx); /* a solid ball on a fixed slope */
+    CHECK_CLOSE(dx[1], -5.0 / 7.0 * 9.81 * sin(0.1), 1e-12, 0.0);
+    CHECK(dx[2] == 0.0);
+    slope_at("tasks/ball-beam.yaml", (double[]){0.2, 0.0, 0.0, 0.08}, dx); /* 1 rad/s: pushed outwards */
+    CHECK_CLOSE(dx[2], 1.0, 1e-12, 0.0);
+    CHECK_CLOSE(dx[1], 5.0 / 7.0 * 0.2, 1e-12, 0.0);
+    double volts = 0.178 * sqrt(2 * 981 * 15.0) / 3.3; /* 15 cm in both tanks */
+    CHECK(volts > 8 && volts < 12);
+    slope_at("tasks/tanks.yaml", (double[]){15, 15, volts}, dx);
+    CHECK_CLOSE(dx[0], 0.0, 0.0, 1e-9);
+    CHECK_CLOSE(dx[1], 0.0, 0.0, 1e-9);
+    slope_at("tasks/heater.yaml", (double[]){23, 0}, dx); /* cold: as the room */
+    CHECK_CLOSE(dx[0], 0.0, 0.0, 1e-12);
+    slope_at("tasks/heater.yaml", (double[]){45, 30}, dx);
+    CHECK(dx[0] < 0.0);
+    slope_at("tasks/heater.yaml", (double[]){45, 60}, dx);
+    CHECK(dx[0] > 0.0);
+    slope_at("tasks/quadrotor.yaml", (double[]){0, 0, 0, 0, 0, 0, 0.5 * 9.81, 0}, dx); /* hovers */
+    for (int i = 0; i < 6; i++) CHECK_CLOSE(dx[i], 0.0, 0.0, 1e-12);
+    slope_at("tasks/delayed-pole.yaml", (double[]){0, 0, 0.01, 0, 0}, dx); /* falls with 1/0.206 s */
+    CHECK_CLOSE(dx[3] / 0.01, 1.0 / (0.206 * 0.206), 0.01, 0.0);
+    slope_at("tasks/stage.yaml", (double[]){0.01, 0, 4}, dx); /* 4 N hold 10 mm */
+    CHECK_CLOSE(dx[1], 0.0, 0.0, 1e-12);
+    slope_at("tasks/pendubot.yaml", (double[]){acos(-1.0) / 2, 0, -acos(-1.0) / 2, 0, 2}, dx);
+    CHECK(dx[1] < 0.0); /* cannot be lifted */
+    slope_at("tasks/servo.yaml", (double[]){0, 0.5, 0.5}, dx); /* 0.5 V do not move it */
+    CHECK(dx[1] < 0.0);
+}
+
 int main(int argc, char **argv)
 {
     TEST_ARGS(argc, argv);
@@ -155,5 +298,7 @@ int main(int argc, char **argv)
     RUN(full_cartpole_is_the_same_cartpole);
     RUN(furuta_conserves_energy);
     RUN(reaction_wheel_conserves_energy);
+    RUN(gallery_conserves_energy);
+    RUN(gallery_plants_are_plausible);
     return DONE();
 }
