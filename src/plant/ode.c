@@ -14,11 +14,13 @@
 typedef struct {
     const mcp_system *system;
     int               n;                        /* states, hidden ones included */
-    mcp_program      *slope, *start, *after;    /* inputs: states, task inputs, hidden states */
+    /* inputs: random parameters, states, task inputs, hidden states */
+    mcp_program      *slope, *start, *after;
     mcp_runner        slope_run, start_run, after_run, actuator;
     mcp_sensor        sensor;
     mcp_ode           ode;
     double           *x;
+    double            random[MCP_MAX_RANDOM]; /* of this trial */
     int               sample;
 } ode_plant;
 
@@ -27,20 +29,6 @@ static const mcp_named_expr *find(const mcp_expr_list *list, const char *name)
     for (int i = 0; i < list->n; i++)
         if (!strcmp(list->item[i].name, name)) return &list->item[i];
     return NULL;
-}
-
-static mcp_status builder(mcp_builder **out, const mcp_task *task, mcp_error *err)
-{
-    mcp_status st = mcp_task_builder(out, task, err);
-    if (st == MCP_OK) st = mcp_task_builder_states(*out, task, err);
-    if (st == MCP_OK) st = mcp_task_builder_inputs(*out, task, err);
-    for (int i = 0; st == MCP_OK && i < task->plant.hidden.n; i++)
-        st = mcp_builder_input(*out, task->plant.hidden.item[i].name, err);
-    for (int i = 0; st == MCP_OK && i < task->plant.let.n; i++) {
-        const mcp_named_expr *e = &task->plant.let.item[i];
-        st = mcp_builder_define(*out, e->name, e->expr.text, e->expr.at, err);
-    }
-    return st;
 }
 
 static const char *state_name(const mcp_task *task, int i)
@@ -68,7 +56,7 @@ static mcp_status compile_slope(ode_plant *p, mcp_error *err)
 {
     const mcp_task *task = p->system->task;
     mcp_builder    *b = NULL;
-    mcp_status      st = builder(&b, task, err);
+    mcp_status      st = mcp_task_builder_plant(&b, task, err);
     for (int i = 0; st == MCP_OK && i < p->n; i++) {
         const mcp_named_expr *e = find(&task->plant.ode, state_name(task, i));
         mcp_expr velocity = {velocity_of(task, i), {NULL, 0, 0}};
@@ -90,7 +78,7 @@ static mcp_status compile_list(ode_plant *p, const mcp_expr_list *list, mcp_prog
 {
     mcp_builder *b = NULL;
     if (!list->n) return MCP_OK;
-    mcp_status st = builder(&b, p->system->task, err);
+    mcp_status st = mcp_task_builder_plant(&b, p->system->task, err);
     for (int i = 0; st == MCP_OK && i < list->n; i++) st = output(b, i, &list->item[i].expr, err);
     if (st == MCP_OK) st = mcp_builder_finish(b, program, err);
     if (st == MCP_OK) st = mcp_runner_create(run, *program, err);
@@ -100,11 +88,17 @@ static mcp_status compile_list(ode_plant *p, const mcp_expr_list *list, mcp_prog
 
 /* Inputs of a program: x in its order of names; the task's inputs sit between the task's states and the
  * hidden ones. */
+static double *task_inputs(const ode_plant *p, mcp_runner *r)
+{
+    return r->in + p->system->task->plant.random.n + p->system->nx;
+}
+
 static void set_states(const ode_plant *p, mcp_runner *r, const double *x)
 {
-    int nx = p->system->nx, nu = p->system->nu;
-    memcpy(r->in, x, (size_t)nx * sizeof(double));
-    memcpy(r->in + nx + nu, x + nx, (size_t)(p->n - nx) * sizeof(double));
+    int    nx = p->system->nx, nu = p->system->nu, nr = p->system->task->plant.random.n;
+    memcpy(r->in, p->random, (size_t)nr * sizeof(double));
+    memcpy(r->in + nr, x, (size_t)nx * sizeof(double));
+    memcpy(r->in + nr + nx + nu, x + nx, (size_t)(p->n - nx) * sizeof(double));
 }
 
 static void slope(void *context, const double *x, double *dx)
@@ -130,9 +124,10 @@ static mcp_status ode_reset(void *context, const double *x0, uint64_t seed, uint
     (void)err;
     memset(p->x, 0, (size_t)p->n * sizeof(double));
     memcpy(p->x, x0, (size_t)nx * sizeof(double));
+    mcp_random_draw(&p->system->task->plant.random, seed, trial, run, p->random);
     if (p->start) {
         set_states(p, &p->start_run, p->x);
-        memset(p->start_run.in + nx, 0, (size_t)p->system->nu * sizeof(double));
+        memset(task_inputs(p, &p->start_run), 0, (size_t)p->system->nu * sizeof(double));
         mcp_runner_step(&p->start_run, NULL, 1);
         memcpy(p->x + nx, p->start_run.out, (size_t)(p->n - nx) * sizeof(double));
     }
@@ -154,20 +149,20 @@ static mcp_status ode_step(void *context, const double *u, mcp_sample *next, mcp
 {
     ode_plant       *p = context;
     const mcp_task  *task = p->system->task;
-    size_t           nx = (size_t)p->system->nx, nu_bytes = (size_t)p->system->nu * sizeof(double);
+    size_t           nu_bytes = (size_t)p->system->nu * sizeof(double);
     mcp_error        why = {MCP_OK, ""};
 
     memcpy(p->actuator.in, u, nu_bytes);
     mcp_runner_step(&p->actuator, NULL, p->sample == 0);
     memcpy(next->applied, p->actuator.out, nu_bytes);
-    memcpy(p->slope_run.in + nx, next->applied, nu_bytes);
+    memcpy(task_inputs(p, &p->slope_run), next->applied, nu_bytes);
     if (mcp_ode_advance(&p->ode, p->system->ts, p->x, &why) != MCP_OK)
         return mcp_fail(err, MCP_ERR_PLANT, "%s: simulated plant, sample %d: %s", task->file, p->sample + 1,
                         why.text);
     p->sample++;
     if (p->after) {
         set_states(p, &p->after_run, p->x);
-        memcpy(p->after_run.in + nx, next->applied, nu_bytes);
+        memcpy(task_inputs(p, &p->after_run), next->applied, nu_bytes);
         mcp_runner_step(&p->after_run, NULL, 1);
         for (int i = 0; i < task->plant.after.n; i++)
             p->x[index_of(p, task->plant.after.item[i].name)] = p->after_run.out[i];

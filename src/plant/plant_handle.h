@@ -44,6 +44,8 @@ mcp_status mcp_explore_inputs(const mcp_task *task, uint64_t seed, uint32_t tria
 /* A start state drawn from d (the task's start, or the exploration's own). */
 void mcp_start_draw(const mcp_task *task, const mcp_task_start *d, uint64_t seed, uint32_t trial,
                     uint32_t run, double *x0);
+/* The numbers of plant.random for a trial: value[list->n]. */
+void mcp_random_draw(const mcp_random_list *list, uint64_t seed, uint32_t trial, uint32_t run, double *value);
 /* Its mean: what is known of the start without measuring it. */
 void mcp_start_mean(const mcp_task *task, const mcp_task_start *d, double *x0);
 

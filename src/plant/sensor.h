@@ -8,8 +8,8 @@
 
 /* The stream of a plant's random numbers: run 0 is a trial of the learning loop, runs 1, 2, .. are
  * evaluations. Channels 0 .. ny-1 are sensor noise (time: the sample), MCP_START_CHANNEL on is the start
- * state. */
-enum { MCP_START_CHANNEL = 128, MCP_PICK_CHANNEL = 255 };
+ * state, MCP_RANDOM_CHANNEL on what the plant draws of its own. */
+enum { MCP_START_CHANNEL = 128, MCP_RANDOM_CHANNEL = 192, MCP_PICK_CHANNEL = 255 };
 mcp_stream mcp_plant_stream(uint64_t seed, uint32_t trial, uint32_t run);
 
 typedef struct {

@@ -34,6 +34,23 @@ void mcp_start_draw(const mcp_task *task, const mcp_task_start *d, uint64_t seed
     }
 }
 
+void mcp_random_draw(const mcp_random_list *list, uint64_t seed, uint32_t trial, uint32_t run, double *value)
+{
+    mcp_stream s = mcp_plant_stream(seed, trial, run);
+    for (int i = 0; i < list->n; i++) {
+        const mcp_task_random *d = &list->item[i];
+        uint32_t               channel = (uint32_t)(MCP_RANDOM_CHANNEL + i);
+        double                 r;
+        if (d->uniform) {
+            mcp_rng_uniforms(&s, 0, channel, 0, 1, &r);
+            value[i] = d->low + (d->high - d->low) * r;
+        } else {
+            mcp_rng_normals(&s, 0, channel, 0, 1, &r);
+            value[i] = d->mean + d->std * r;
+        }
+    }
+}
+
 void mcp_start_mean(const mcp_task *task, const mcp_task_start *d, double *x0)
 {
     for (int i = 0; i < task->nx; i++) {

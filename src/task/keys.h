@@ -128,12 +128,12 @@ extern const mcp_key mcp_state_table[], mcp_input_table[], mcp_measured_table[],
     mcp_smoother_table[];
 extern const mcp_key mcp_memory_table[], mcp_start_table[], mcp_part_table[], mcp_explore_table[],
     mcp_success_table[];
-extern const mcp_key mcp_plant_table[], mcp_draw_table[];
+extern const mcp_key mcp_plant_table[], mcp_draw_table[], mcp_random_table[];
 
 mcp_key_fn mcp_read_states, mcp_read_inputs, mcp_read_measured, mcp_read_observer, mcp_read_smoother,
     mcp_read_model;
 mcp_key_fn mcp_read_policy, mcp_read_safe, mcp_read_start, mcp_read_explore, mcp_read_limits, mcp_read_plant,
-    mcp_read_draw, mcp_read_constants;
+    mcp_read_draw, mcp_read_constants, mcp_read_random;
 
 int mcp_all_measured(const mcp_task *t);
 

@@ -196,6 +196,24 @@ static mcp_status is_plant_state(mcp_reader *r, const char *name, mcp_where at)
     return mcp_read_state(r, name, at, &state);
 }
 
+/* A random number of the plant is a constant that varies, or has a name that means nothing else. */
+static mcp_status check_random(mcp_reader *r, const mcp_yaml *random, const char *name, scope *s)
+{
+    const mcp_task *t  = r->task;
+    mcp_where       at = mcp_yaml_find(random, name)->key_at;
+    int             taken = mcp_task_find_state(t, name) >= 0 || mcp_task_find_input(t, name) >= 0;
+    for (int i = 0; i < t->plant.hidden.n; i++) taken |= !strcmp(t->plant.hidden.item[i].name, name);
+    for (int i = 0; i < t->constants.n; i++)
+        if (!strcmp(t->constants.item[i].name, name)) return MCP_OK;
+    if (!mcp_is_name(name) || mcp_is_reserved(name) || taken)
+        return mcp_fail_at(r->err, at,
+                           "plant.random: found \"%s\", expected a constant's name, or one that means "
+                           "nothing else (the start of a hidden state is random by a name of its own)",
+                           name);
+    input(s, "", name);
+    return s->status;
+}
+
 static mcp_status check_plant(mcp_reader *r, mcp_yaml *root)
 {
     mcp_task  *t     = r->task;
@@ -208,6 +226,8 @@ static mcp_status check_plant(mcp_reader *r, mcp_yaml *root)
     if (st == MCP_OK) st = complete_ode(r, ode);
     if (st != MCP_OK) return st;
     scope s = open_scope(r, STATES | INPUTS);
+    for (int i = 0; i < t->plant.random.n; i++)
+        keep(&s, check_random(r, mcp_yaml_find(plant, "random"), t->plant.random.item[i].name, &s));
     check_all(&s, &t->plant.hidden);
     for (int i = 0; i < t->plant.hidden.n; i++) input(&s, "", t->plant.hidden.item[i].name);
     define_all(&s, &t->plant.let);

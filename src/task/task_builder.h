@@ -8,6 +8,9 @@
 /* A builder that knows Ts (once the rate is read) and the task's constants; *out = NULL on failure. */
 mcp_status mcp_task_builder(mcp_builder **out, const mcp_task *task, mcp_error *err);
 /* Then, as inputs in the task's order: */
+/* The names of the simulated plant, inputs in this order: plant.random, states, inputs, hidden states; then
+ * its helper definitions. A constant that is random is an input, and constants made of it follow. */
+mcp_status mcp_task_builder_plant(mcp_builder **out, const mcp_task *task, mcp_error *err);
 mcp_status mcp_task_builder_states(mcp_builder *b, const mcp_task *task, mcp_error *err);
 mcp_status mcp_task_builder_inputs(mcp_builder *b, const mcp_task *task, mcp_error *err);
 

@@ -13,6 +13,7 @@
 #include "program/program.h"
 
 enum { MCP_MAX_STATE = 64, MCP_MAX_INPUT = 16, MCP_MAX_FEATURE = 128, MCP_MAX_LIST = 64 };
+enum { MCP_MAX_RANDOM = 32 }; /* random numbers of a plant */
 /* Steps of a trial: the time of a random number has 16 bits, and one more sample than steps. */
 enum { MCP_MAX_STEPS = 65534 };
 
@@ -31,6 +32,18 @@ typedef struct {
     int             n;
     mcp_named_expr *item;
 } mcp_expr_list;
+
+/* A number that is drawn anew for every trial. */
+typedef struct {
+    char  *name;
+    int    uniform; /* 1: low and high, 0: mean and std */
+    double low, high, mean, std;
+} mcp_task_random;
+
+typedef struct {
+    int              n;
+    mcp_task_random *item;
+} mcp_random_list;
 
 typedef struct {
     char  *name, *unit;
@@ -144,7 +157,8 @@ typedef struct {
     double         tolerance; /* ODE: relative and absolute tolerance of the integrator */
     /* ODE: states only the plant has (motor lag, flexible joint): name -> start, an expression of the start
      * state; their derivatives are in ode under the same names */
-    mcp_expr_list hidden;
+    mcp_expr_list   hidden;
+    mcp_random_list random; /* ODE: constants of the plant, or names of its own, drawn for every trial */
     mcp_expr_list after;  /* ODE: optional: state reset after each sample, by state name (clamps) */
     char         *model;  /* MUJOCO: XML file, relative to the task file */
     mcp_named_expr *map;

@@ -57,6 +57,94 @@ CASE(input_is_held_over_a_sample)
     rig_close(&r);
 }
 
+/* Frequencies found in the motion: k of the trial, through a constant that is made of it. */
+static double stiffness(rig *r, uint32_t trial, uint32_t run)
+{
+    mcp_error why = {MCP_OK, ""};
+    if (explore(r, trial, run, &why) != MCP_OK) FAIL_("%s", why.text);
+    double q = r->trial->truth[2 * 20] / r->trial->truth[0]; /* cos(w t), t = 0.4 s */
+    return pow(acos(q) / 0.4, 2) / 2.0;
+}
+
+CASE(a_random_parameter_is_drawn_for_each_trial_and_seen_by_nobody)
+{
+    rig    r;
+    double sum = 0.0, least = 1e9, most = 0.0;
+    REQUIRE(rig_open(&r,
+                     bench_task((bench_parts){
+                         .start = "{mean: [0.3, 0], std: 0}",
+                         .plant = "{random: {k: [1.5, 2.5]}, ode: {v: '-twice*q + 0*u'}}",
+                         .more = "constants: {k: 2, twice: 2*k}\nlimits: {far: q > k}\n"}),
+                     NULL, NULL));
+    double first = stiffness(&r, 0, 0), second = stiffness(&r, 1, 0), other = stiffness(&r, 0, 1);
+    CHECK(fabs(first - second) > 1e-3 && fabs(first - other) > 1e-3);
+    CHECK(stiffness(&r, 0, 0) == first && stiffness(&r, 0, 1) == other);
+    for (uint32_t run = 1; run <= 200; run++) {
+        double k = stiffness(&r, 3, run);
+        sum += k / 200;
+        least = fmin(least, k);
+        most  = fmax(most, k);
+    }
+    CHECK(least >= 1.5 - 1e-5 && least < 1.55 && most <= 2.5 + 1e-5 && most > 2.45);
+    CHECK_CLOSE(sum, 2.0, 0.05, 0.0);
+    /* the rest of the task keeps the number of the file */
+    double in[3] = {1.9, 0, 0}, out[2], none = 0.0, work[512];
+    REQUIRE(mcp_program_work(r.system->events) <= 512);
+    mcp_program_step(r.system->events, &none, 1, in, &none, out, work);
+    CHECK(out[1] == 0.0);
+    in[0] = 2.1;
+    mcp_program_step(r.system->events, &none, 1, in, &none, out, work);
+    CHECK(out[1] == 1.0);
+    rig_close(&r);
+}
+
+CASE(a_hidden_state_starts_at_random)
+{
+    rig    r;
+    double sum = 0.0, squares = 0.0;
+    REQUIRE(rig_open(&r,
+                     bench_task((bench_parts){
+                         .start = "{std: 0}",
+                         .plant = "{random: {push: {mean: 1, std: 0.5}}, hidden: {w: push + q}, "
+                                  "ode: {v: '0*u + w', w: 0}}"}),
+                     NULL, NULL));
+    for (uint32_t run = 1; run <= 400; run++) {
+        CHECK_OK(explore(&r, 0, run, err));
+        double w = r.trial->truth[2 * 50 + 1]; /* velocity after 1 s */
+        sum += w / 400;
+        squares += w * w / 400;
+    }
+    CHECK_CLOSE(sum, 1.0, 0.0, 0.08);
+    CHECK_CLOSE(sqrt(squares - sum * sum), 0.5, 0.0, 0.06);
+    rig_close(&r);
+}
+
+CASE(random_numbers_that_cannot_be_get_a_sentence)
+{
+    static const struct { const char *plant, *says; } wrong[] = {
+        {"{random: {q: [1, 2]}, ode: {v: u}}", "means nothing else"},
+        {"{random: {sin: [1, 2]}, ode: {v: u}}", "means nothing else"},
+        {"{random: {w: [1, 2]}, hidden: {w: 0}, ode: {v: u, w: 0}}", "name of its own"},
+        {"{random: {k: [2, 1]}, ode: {v: k*u}}", "low <= high"},
+        {"{random: {k: {std: 1}}, ode: {v: k*u}}", "mean and std"},
+        {"{random: {k: {range: [1, 2], std: 1}}, ode: {v: k*u}}", "mean and std"},
+        {"{random: {k: 3}, ode: {v: k*u}}", "[low, high]"},
+        {"{random: {k: [1, 2]}, exec: ./rig}", "random"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+        char      text[600];
+        mcp_task *task = NULL;
+        mcp_error why = {MCP_OK, ""};
+        snprintf(text, sizeof text,
+                 "name: r\nrate: 50\ntrial: 2\nstate: [q, v]\ninputs: {u: 2}\nmeasured: [q]\n"
+                 "model: {velocities: {q: v}}\ncost: q^2\nstart: {std: 0.1}\nplant: %s\n",
+                 wrong[i].plant);
+        CHECK(mcp_task_parse(&task, "r.yaml", text, NULL, 0, &why) == MCP_ERR_TASK);
+        if (!strstr(why.text, wrong[i].says)) FAIL_("%s: %s", wrong[i].plant, why.text);
+        mcp_task_free(task);
+    }
+}
+
 /* The functions of another plant, without its measurements. */
 static mcp_status bare_reset(void *inner, const double *x0, uint64_t seed, uint32_t trial, uint32_t run,
                              mcp_sample *first, mcp_error *why)
@@ -470,6 +558,9 @@ int main(int argc, char **argv)
     TEST_ARGS(argc, argv);
     RUN(ode_plant_follows_the_closed_form);
     RUN(input_is_held_over_a_sample);
+    RUN(a_random_parameter_is_drawn_for_each_trial_and_seen_by_nobody);
+    RUN(a_hidden_state_starts_at_random);
+    RUN(random_numbers_that_cannot_be_get_a_sentence);
     RUN(a_callback_plant_that_tells_its_state_gets_the_sensors_of_the_task);
     RUN(a_trial_depends_on_seed_trial_and_run_only);
     RUN(actuator_delay_shows_in_applied_and_in_the_motion);

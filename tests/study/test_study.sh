@@ -26,7 +26,8 @@ grep -q 'a: 2 of 2 seeds finished' one.txt || fail "the table is wrong"
 grep -q '95 % interval' one.txt || fail "no interval in the table"
 
 # variants may have a task and a number of trials of their own
-sed "s|^  b: .*|  b: {task: $SOURCE/tasks/stage.yaml, trials: 1}|; s/^seeds.*/seeds: [1, 1]/" s.yaml > own.yaml
+sed "s|^  b: .*|  b: {task: $SOURCE/tasks/stage.yaml, trials: 1}|; s/^seeds.*/seeds: [1, 1]/" \
+    s.yaml > own.yaml
 "$MCPILCO" study own.yaml --out own --threads 1 --quiet > own.txt
 [ "$(cut -d, -f1,2,3 own/runs.csv | tail -n +2 | tr '\n' ' ')" = "a,1,1 a,1,2 b,1,1 " ] ||
     { cat own/runs.csv; fail "each variant has its own number of trials"; }
