@@ -13,6 +13,7 @@
 #include "optim/optimise.h"
 #include "optim/policy_init.h"
 #include "options.h"
+#include "plant/warnings.h"
 #include "rollout/rollout.h"
 #include "standin_plant.h"
 #include "term.h"
@@ -72,6 +73,22 @@ static void list_programs(const mcp_system *s)
         printf("\n%s\n%s", stage[i].name, text ? text : "(out of memory)\n");
         mcp_free(text);
     }
+}
+
+/* What is not wrong and hardly meant. */
+static mcp_status warn(const check *c, int real, mcp_error *err)
+{
+    mcp_warning_list *w = mcp_calloc(1, sizeof *w);
+    json_t           *list = json_array();
+    mcp_status        st = w ? mcp_task_warnings(c->system, real ? NULL : c->trial, w, err)
+                             : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the check");
+    for (int i = 0; st == MCP_OK && i < w->n; i++) {
+        if (!c->json) printf("  warning: %s\n", w->text[i]);
+        json_array_append_new(list, mcp_json_text(w->text[i]));
+    }
+    json_object_set_new(c->report, "warnings", list);
+    mcp_free(w);
+    return st;
 }
 
 /* A model from one exploration of the simulated plant, and a policy to try on it. A real plant does not move
@@ -252,6 +269,7 @@ static int run(check *c, int listing)
         return term_error("check", &err);
     json_object_set_new(c->report, "gradient_right", json_boolean(right));
     if (!c->json && !real) describe_observer(c);
+    if (warn(c, real, &err) != MCP_OK) return term_error("check", &err);
     if (c->json) code = term_json(json_incref(c->report));
     else printf("  the gradient is %s (largest relative error %.1e)\n", right ? "right" : "WRONG", worst);
     return right ? code : 1;

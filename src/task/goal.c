@@ -29,7 +29,7 @@ static const char *limit_text(const mcp_task *t, int input, char *out, size_t si
     return out;
 }
 
-/* limit*tanh(rbf(200, ...)[k]/limit) on all states, angles as sine and cosine; between two ends the same
+/* limit*tanh(rbf(200, ...)[k]/limit) on all states that are observed, angles as sine and cosine; between two ends the same
  * about their middle. */
 static mcp_status natural_policy(mcp_reader *r, mcp_yaml *n)
 {
@@ -37,7 +37,8 @@ static mcp_status natural_policy(mcp_reader *r, mcp_yaml *n)
     char            text[4600], list[3500], limit[500];
     size_t          used = 0;
     for (int i = 0; i < t->nx && used < sizeof list - 160; i++) {
-        const char *s = t->state[i], *comma = i ? ", " : "";
+        const char *s = t->state[i], *comma = used ? ", " : "";
+        if (!mcp_state_observable(t, i)) continue;
         used += (size_t)(t->state_angle[i]
                              ? snprintf(list + used, sizeof list - used, "%ssin(%s), cos(%s)", comma, s, s)
                              : snprintf(list + used, sizeof list - used, "%s%s", comma, s));

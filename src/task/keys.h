@@ -136,6 +136,8 @@ mcp_key_fn mcp_read_policy, mcp_read_safe, mcp_read_start, mcp_read_explore, mcp
     mcp_read_draw, mcp_read_constants, mcp_read_random;
 
 int mcp_all_measured(const mcp_task *t);
+/* Does the controller have an estimate of this state? Known once observer and model are read. */
+int mcp_state_observable(const mcp_task *t, int state);
 
 /* The value of an expression of constants. */
 mcp_status mcp_evaluate(mcp_reader *r, const char *text, mcp_where at, double *value);

@@ -130,10 +130,36 @@ static mcp_status check_observer(mcp_reader *r)
     return close_scope(&s);
 }
 
+/* States that the controller cannot know are not names of the policy; the sentence says what is missing. */
+static mcp_status only_observed(mcp_reader *r, const mcp_expr_list *list)
+{
+    const mcp_task *t = r->task;
+    for (int k = 0; k < list->n; k++)
+        for (const char *p = list->item[k].expr.text; *p;) {
+            size_t n = 0;
+            while (isalnum((unsigned char)p[n]) || p[n] == '_') n++;
+            for (int i = 0; n && i < t->nx; i++) {
+                if (strlen(t->state[i]) != n || strncmp(p, t->state[i], n) || mcp_state_observable(t, i))
+                    continue;
+                mcp_where w = list->item[k].expr.at;
+                if (w.column) w.column += (int)(p - list->item[k].expr.text);
+                return mcp_fail_at(r->err, w,
+                                   "policy: found \"%s\", which nothing tells the controller; measure it, "
+                                   "name it as the velocity of a measured position, give it a known "
+                                   "transition or make it an output of a custom observer",
+                                   t->state[i]);
+            }
+            p += n ? n : 1;
+        }
+    return MCP_OK;
+}
+
 static mcp_status check_policy(mcp_reader *r)
 {
     const mcp_task *t = r->task;
     scope           s = open_scope(r, STATES);
+    keep(&s, only_observed(r, &t->let));
+    keep(&s, only_observed(r, &t->policy));
     define_all(&s, &t->let);
     check_all(&s, &t->policy);
     return close_scope(&s);

@@ -76,7 +76,8 @@ const mcp_key mcp_plant_table[] = {
     {"random", KEY_OWN, AT(random), .only = "ode", .read = mcp_read_random, .table = mcp_random_table,
      .shape = SHAPE_ROWS, .shorthand = "range", .form = "a mapping name: [low, high], or name: {mean, std}",
      .about = "numbers drawn anew for every trial, which controller and model are not told: a constant, "
-              "which here varies about what the file says, or a name of its own, e.g. for the start of a hidden "
+              "which here varies about what the file says, or a name of its own, e.g. for the start "
+              "of a hidden "
               "state"},
     {"after", KEY_EXPRS, AT(after), .only = "ode",
      .about = "state: its value after each sample (clamps, known jumps)"},

@@ -175,6 +175,23 @@ int mcp_all_measured(const mcp_task *t)
     return 1;
 }
 
+int mcp_state_observable(const mcp_task *t, int state)
+{
+    const mcp_task_observer *o = &t->observer;
+    for (int i = 0; o->type == MCP_OBSERVER_CUSTOM && i < o->output.n; i++)
+        if (!strcmp(o->output.item[i].name, t->state[state])) return 1;
+    for (int i = 0; i < t->known.n; i++)
+        if (!strcmp(t->known.item[i].name, t->state[state])) return 1;
+    for (int i = 0; i < t->ny; i++) {
+        if (t->measured[i].state == state) return 1;
+        for (int g = 0; g < t->ngp; g++) /* the velocity of a measured position */
+            if (t->gp[g].kind == MCP_GP_VELOCITY && t->gp[g].state == state &&
+                t->gp[g].position == t->measured[i].state)
+                return o->type == MCP_OBSERVER_DIFFERENCE || o->type == MCP_OBSERVER_KALMAN;
+    }
+    return 0;
+}
+
 /* Numbers per measured channel: one for all, a list, or by name. */
 static mcp_status per_channel(mcp_reader *r, mcp_yaml *n, const mcp_key *key, double fallback, double **out)
 {
