@@ -23,9 +23,9 @@ static void unseen_states(const mcp_system *s, mcp_warning_list *w)
     for (int i = 0; i < s->nx; i++)
         if (!s->observed[i])
             mcp_print(next(w), sizeof *w->text,
-                      "state: nothing tells the controller about %s, so the policy cannot use it; measure it, "
-                      "name it as the velocity of a measured position (model.velocities), give it a known "
-                      "transition (model.known) or make it an output of a custom observer",
+                      "state: nothing tells the controller about %s, so the policy cannot use it; measure "
+                      "it, name it as the velocity of a measured position (model.velocities), give it a "
+                      "known transition (model.known) or make it an output of a custom observer",
                       s->task->state[i]);
 }
 
@@ -163,8 +163,8 @@ static void noisy_velocities(const mcp_system *s, const mcp_trial *e, mcp_warnin
         if (!known || !isfinite(squares) || error <= sqrt(squares)) continue;
         mcp_print(next(w), sizeof *w->text,
                   "measured: one sample of %s is good to %.3g, so its velocity %s, from sample to sample, to "
-                  "%.3g; while exploring it is %.3g itself: a better sensor, a lower rate, larger exploration "
-                  "or an observer that averages (observer: {type: kalman, ...})",
+                  "%.3g; while exploring it is %.3g itself: a better sensor, a lower rate, larger "
+                  "exploration or an observer that averages (observer: {type: kalman, ...})",
                   t->measured[i].name, mcp_channel_noise(&t->measured[i]), t->state[v], error,
                   sqrt(squares));
     }

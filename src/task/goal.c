@@ -29,8 +29,8 @@ static const char *limit_text(const mcp_task *t, int input, char *out, size_t si
     return out;
 }
 
-/* limit*tanh(rbf(200, ...)[k]/limit) on all states that are observed, angles as sine and cosine; between two ends the same
- * about their middle. */
+/* limit*tanh(rbf(200, ...)[k]/limit) on all states that are observed, angles as sine and cosine; between two
+ * ends the same about their middle. */
 static mcp_status natural_policy(mcp_reader *r, mcp_yaml *n)
 {
     const mcp_task *t = r->task;

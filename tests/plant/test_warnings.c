@@ -35,7 +35,8 @@ CASE(a_sound_task_gets_none)
 CASE(a_success_test_that_the_cheapest_state_fails_is_named)
 {
     CHECK(warnings((bench_parts){.more = "success: abs(q - 1) < 0.1\n"}, &w) == 1);
-    CHECK(strstr(w.text[0], "abs(q - 1) < 0.1") && strstr(w.text[0], "least cost") && strstr(w.text[0], "q = "));
+    CHECK(strstr(w.text[0], "abs(q - 1) < 0.1") && strstr(w.text[0], "least cost"));
+    CHECK(strstr(w.text[0], "q = ") != NULL);
     CHECK(warnings((bench_parts){.more = "success: abs(q) > 0.5\n"}, &w) == 1);
 }
 
@@ -100,7 +101,8 @@ CASE(a_policy_of_an_unseen_state_gets_a_sentence)
     /* left to itself, the policy uses what there is */
     CHECK(mcp_task_parse(&task, "p.yaml",
                          "name: p\nrate: 50\ntrial: 2\nstate: [b, a]\ninputs: {u: 1}\nmeasured: [a]\n"
-                         "model: {changes: [a, b]}\ncost: a^2\nstart: {std: 0.1}\nplant: {ode: {a: b, b: u}}\n",
+                         "model: {changes: [a, b]}\ncost: a^2\nstart: {std: 0.1}\n"
+                         "plant: {ode: {a: b, b: u}}\n",
                          NULL, 0, &why) == MCP_OK);
     CHECK(task && !strcmp(task->policy.item[0].expr.text, "1*tanh(rbf(200, a)/1)"));
     mcp_task_free(task);

@@ -2,6 +2,7 @@
  * the minimal file of docs/task-file.md loads. */
 #include "test.h"
 
+#include "control/runtime.h"
 #include "task/task_data.h"
 
 enum { ROOM = 1 << 16 };
@@ -56,10 +57,40 @@ CASE(smallest_file_of_the_reference_loads)
     mcp_task_free(t);
 }
 
+/* The custom observer of the page, by hand: what y_theta and last_u mean, sample by sample. */
+CASE(custom_observer_of_the_page_does_what_it_says)
+{
+    static char  text[ROOM];
+    mcp_task    *t = NULL;
+    mcp_system  *s = NULL;
+    mcp_runtime *r = NULL;
+    double       a = 0.0, w = 0.0, last = 0.0;
+    collect("docs/observers-and-smoothers.md", text, sizeof text);
+    REQUIRE_OK(mcp_task_parse(&t, "observers-and-smoothers.md", text, NULL, 0, err));
+    REQUIRE_OK(mcp_system_create(&s, t, err));
+    REQUIRE_OK(mcp_runtime_create(&r, s, err));
+    for (int k = 0; k < 50; k++) {
+        double y = 0.8 * sin(0.3 * k) + 0.02 * cos(5.0 * k), u = 4.0 * sin(0.7 * k);
+        if (k == 0) a = y;
+        double ahead = a + 0.05 * w;
+        double speed = w + 0.05 * (last - 9.81 * 0.5 * sin(a)) / 0.25 + 4 * (y - ahead);
+        CHECK(mcp_runtime_step(r, NULL, &u, &y) == MCP_FAULT_NONE);
+        CHECK_CLOSE(r->observed[0], ahead + 0.6 * (y - ahead), 1e-12, 1e-12);
+        CHECK_CLOSE(r->observed[1], speed, 1e-12, 1e-12);
+        a    = ahead + 0.6 * (y - ahead);
+        w    = speed;
+        last = fmax(-2.5, fmin(2.5, u)); /* as it was sent */
+    }
+    mcp_runtime_free(r);
+    mcp_system_free(s);
+    mcp_task_free(t);
+}
+
 int main(int argc, char **argv)
 {
     TEST_ARGS(argc, argv);
     RUN(guide_builds_the_example);
     RUN(smallest_file_of_the_reference_loads);
+    RUN(custom_observer_of_the_page_does_what_it_says);
     return DONE();
 }
