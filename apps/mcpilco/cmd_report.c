@@ -174,8 +174,8 @@ int cmd_plot(int argc, char **argv)
     int          trial = 0;
     const option options[] = {
         {"--figure", OPTION_TEXT, &figure, 0, 0, "NAME",
-         "of a run: trajectory, inputs, cost, model, observer, runs, trials, plane, animation; of a study: "
-         "success, cost, first",
+         "of a run: trajectory, inputs, cost, model, observer, runs, trials, plane, moments, animation; of a "
+         "study: success, cost, first",
          "-f"},
         {"--trial", OPTION_INT, &trial, 1, 999, "K", "policy trial (the last)", NULL},
         {"--out", OPTION_TEXT, &out, 0, 0, "FILE",
@@ -199,6 +199,8 @@ int cmd_plot(int argc, char **argv)
             "400 runs on the plant\n"
             "  mcpilco plot runs/ballplate-1 --figure plane -o plane.svg\n      ten runs, one "
             "measured state against the other\n"
+            "  mcpilco plot runs/cartpole-1 --figure moments -o moments.svg\n      eight moments of the "
+            "last trial, drawn over each other\n"
             "  mcpilco plot runs/cartpole-1 --figure animation --format gif\n      the last trial as a "
             "film\n"
             "  mcpilco plot studies/table1 --figure success -o table1.svg\n",

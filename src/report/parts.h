@@ -65,6 +65,8 @@ void mcp_panel(mcp_panels *out, mcp_plot *p, int column, int row); /* gives p it
 mcp_status mcp_figure_runs(mcp_panels *out, const mcp_run *r, const mcp_run_item *it, mcp_error *err);
 mcp_status mcp_figure_plane(mcp_panels *out, const mcp_run *r, const mcp_run_item *it, mcp_error *err);
 mcp_status mcp_figure_trials(mcp_panels *out, const mcp_run *r, mcp_error *err);
+/* Moments of a trial drawn over each other, the last one dark: a whole SVG. */
+mcp_status mcp_figure_moments(mcp_text *out, const mcp_run *r, const mcp_run_item *it, mcp_error *err);
 
 /* "theta [rad]" */
 const char *mcp_state_label(const mcp_run *r, int state, char *buf, size_t size);

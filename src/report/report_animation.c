@@ -104,6 +104,44 @@ void mcp_report_animation(mcp_text *out, const mcp_run *r)
     mcp_page_close(out);
 }
 
+/* A margin about what is drawn. */
+static void widen(double view[4])
+{
+    double w = 0.1 * fmax(view[2] - view[0], view[3] - view[1]) + 1e-6;
+    for (int i = 0; i < 4; i++) view[i] += i < 2 ? -w : w;
+}
+
+mcp_status mcp_figure_moments(mcp_text *out, const mcp_run *r, const mcp_run_item *it, mcp_error *err)
+{
+    mcp_scene *s = NULL;
+    double     view[4] = {INFINITY, INFINITY, -INFINITY, -INFINITY}, *real = mcp_run_outcome(it);
+    mcp_status st = real ? mcp_scene_create(&s, r, err)
+                         : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the figure");
+    if (st == MCP_OK && !s)
+        st = mcp_fail(err, MCP_ERR_ARG, "%s: its task has no draw: section, so there is nothing to show",
+                      r->folder);
+    if (st == MCP_OK) {
+        json_decref(mcp_scene_frames(s, it->trial->samples, real, r->system->nx, view));
+        widen(view);
+        double w = view[2] - view[0], h = view[3] - view[1];
+        mcp_text_add(out,
+                     "<svg xmlns='http://www.w3.org/2000/svg' viewBox='%.4f %.4f %.4f %.4f' width='240' "
+                     "height='%.0f'>\n<rect x='%.4f' y='%.4f' width='%.4f' height='%.4f' fill='#fff'/>\n",
+                     view[0], -view[3], w, h, 240 * h / w, view[0], -view[3], w, h);
+        for (int i = 0; i < STRIP; i++) {
+            int sample = i * (it->trial->samples - 1) / (STRIP - 1);
+            mcp_scene_frame(s, real + (size_t)sample * (size_t)r->system->nx);
+            mcp_text_add(out, "<g opacity='%.2f'>", i == STRIP - 1 ? 1.0 : 0.1 + 0.3 * i / STRIP);
+            mcp_scene_svg(s, 1, 0.01 * w, out);
+            mcp_text_add(out, "</g>\n");
+        }
+        mcp_text_add(out, "</svg>\n");
+    }
+    mcp_scene_free(s);
+    mcp_free(real);
+    return st;
+}
+
 static mcp_status one_frame(mcp_scene *s, const double *state, const double view[4], mcp_text *out)
 {
     double w = view[2] - view[0], h = view[3] - view[1];
@@ -126,8 +164,7 @@ static mcp_status all_frames(mcp_scene *s, const mcp_run *r, const mcp_run_item 
     mcp_status st = real ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the animation");
     *rate = r->task->rate / each;
     if (st == MCP_OK) json_decref(mcp_scene_frames(s, it->trial->samples, real, nx, view));
-    double w = 0.1 * fmax(view[2] - view[0], view[3] - view[1]) + 1e-6;
-    for (int i = 0; i < 4; i++) view[i] += i < 2 ? -w : w;
+    widen(view);
     for (int k = 0; st == MCP_OK && k * each < it->trial->samples; k++) {
         mcp_text out = {0};
         st = one_frame(s, real + (size_t)(k * each) * (size_t)nx, view, &out);

@@ -186,7 +186,7 @@ static mcp_status figure_model(mcp_panels *out, const mcp_run *r, const mcp_run_
 
 const char *mcp_report_figures(void)
 {
-    return "trajectory, inputs, cost, model, observer, runs, trials, plane, animation";
+    return "trajectory, inputs, cost, model, observer, runs, trials, plane, moments, animation";
 }
 
 mcp_status mcp_report_figure(const char *folder, const char *name, int number, char **svg, mcp_error *err)
@@ -209,11 +209,12 @@ mcp_status mcp_report_figure(const char *folder, const char *name, int number, c
     else if (!strcmp(name, "runs")) st = mcp_figure_runs(&panels, r, it, err);
     else if (!strcmp(name, "plane")) st = mcp_figure_plane(&panels, r, it, err);
     else if (!strcmp(name, "trials")) st = mcp_figure_trials(&panels, r, err);
+    else if (!strcmp(name, "moments")) st = mcp_figure_moments(&out, r, it, err);
     else
         st = mcp_fail(err, MCP_ERR_ARG, "there is no figure \"%s\" of a run; known: %s", name,
                       mcp_report_figures());
     mcp_run_free(r);
-    if (st == MCP_OK) {
+    if (st == MCP_OK && !out.data) {
         int width = panels.columns * FIGURE_WIDTH, height = panels.rows * PANEL_HEIGHT;
         mcp_text_add(&out,
                      "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 %d %d' width='%d' height='%d'>\n",
@@ -221,8 +222,9 @@ mcp_status mcp_report_figure(const char *folder, const char *name, int number, c
         if (panels.body.data) mcp_text_bytes(&out, panels.body.data, panels.body.length);
         mcp_text_add(&out, "</svg>\n");
         out.failed |= panels.body.failed;
-        st = mcp_text_take(&out, svg, err);
     }
+    if (st == MCP_OK) st = mcp_text_take(&out, svg, err);
+    else mcp_text_free(&out);
     mcp_text_free(&panels.body);
     return st;
 }
