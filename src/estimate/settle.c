@@ -26,12 +26,12 @@ static double reach(const mcp_task *t, int trials, mcp_trial *const *trial)
         double square = 0.0, n = 0.0;
         for (int k = 0; k < trials; k++)
             for (int s = 0; s + 1 < trial[k]->samples; s++) {
-                double u = trial[k]->applied[s * t->nu + i];
+                double u = trial[k]->applied[s * t->nu + i] - mcp_input_centre(&t->input[i]);
                 if (!isfinite(u)) continue;
                 square += u * u;
                 n += 1.0;
             }
-        if (square > 0.0) widest = fmax(widest, t->input[i].limit / sqrt(3.0 * square / n));
+        if (square > 0.0) widest = fmax(widest, mcp_input_reach(&t->input[i]) / sqrt(3.0 * square / n));
     }
     return fmin(widest, reach_most);
 }

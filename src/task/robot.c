@@ -182,13 +182,14 @@ int mcp_state_observable(const mcp_task *t, int state)
         if (!strcmp(o->output.item[i].name, t->state[state])) return 1;
     for (int i = 0; i < t->known.n; i++)
         if (!strcmp(t->known.item[i].name, t->state[state])) return 1;
-    for (int i = 0; i < t->ny; i++) {
+    for (int i = 0; i < t->ny; i++)
         if (t->measured[i].state == state) return 1;
+    if (o->type == MCP_OBSERVER_NONE || o->type == MCP_OBSERVER_CUSTOM) return 0;
+    for (int i = 0; i < t->ny; i++)
         for (int g = 0; g < t->ngp; g++) /* the velocity of a measured position */
             if (t->gp[g].kind == MCP_GP_VELOCITY && t->gp[g].state == state &&
                 t->gp[g].position == t->measured[i].state)
-                return o->type == MCP_OBSERVER_DIFFERENCE || o->type == MCP_OBSERVER_KALMAN;
-    }
+                return 1;
     return 0;
 }
 
