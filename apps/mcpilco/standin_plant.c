@@ -27,7 +27,7 @@ static mcp_status step(void *context, const double *u, mcp_sample *next, mcp_err
     const mcp_task *t = s->task;
     double          push = 0.0, h = fmin(1.0 / t->rate, 0.5);
     (void)err;
-    for (int i = 0; i < t->nu; i++) push += u[i] / t->input[i].limit;
+    for (int i = 0; i < t->nu; i++) push += u[i] / mcp_input_reach(&t->input[i]);
     for (int g = 0; g < t->ngp; g++) {
         double *v = &s->x[t->gp[g].state], *q = t->gp[g].position < 0 ? NULL : &s->x[t->gp[g].position];
         *v += h * (push - *v - (q ? *q : 0.0));
