@@ -41,7 +41,7 @@ const mcp_key mcp_task_table[] = {
     {"model", KEY_OWN, 0, .base = 1, .required = 1, .read = mcp_read_model,
      .shape = SHAPE_TABLE, .table = mcp_model_table,
      .form = "a mapping key: value", .about = "what Gaussian processes learn about the motion"},
-    {"observer", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_observer,
+    {"observer", KEY_OWN, 0, .base = 1, .fallback = "{}", .read = mcp_read_observer,
      .shape = SHAPE_TABLE, .table = mcp_observer_table,
      .shorthand = "type", .form = "a type, or a mapping",
      .about = "ONLINE: how the controller gets velocities; runs on the robot and in every particle. Default: "
