@@ -8,8 +8,8 @@
 
 #include <string.h>
 
+#include "math/elementary.h"
 #include "math/rng_levels.h"
-#include "math/simd.h"
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -107,8 +107,10 @@ void MCP_ISA_FN(mcp_rng_group_normals)(const uint32_t base[4], const uint32_t ke
         for (int l = 0; l < 8; l += MCP_W) {
             mcp_v r = mcp_v_sqrt(-2.0 * mcp_v_log(mcp_v_load(out + l)));
             mcp_v phi = 6.283185307179586477 * mcp_v_load(out + 8 + l);
-            mcp_v_store(out + l, r * mcp_v_cos(phi));
-            mcp_v_store(out + 8 + l, r * mcp_v_sin(phi));
+            mcp_v s, c;
+            mcp_v_sin_cos_near(phi, &s, &c);
+            mcp_v_store(out + l, r * c);
+            mcp_v_store(out + 8 + l, r * s);
         }
     }
 }

@@ -3,13 +3,12 @@
  *   mcp_v   MCP_W doubles (2, 4 or 8); + - * / and comparisons work lane by lane
  *   mcp_v_load, mcp_v_store   MCP_W doubles at any 8-byte boundary (as fast as aligned ones where they are
  *     aligned)
- *   mcp_v_exp, mcp_v_log, mcp_v_sin, mcp_v_cos, mcp_v_tanh
- *     at most 4 units in the last place; NaN and Inf as in libm
+ *   MCP_V_FN(tan)   declares mcp_v_tan: libm's function of that name lane by lane, within 4 units in the last
+ *     place; exp, log, sin, cos and tanh are in line, see math/elementary.h
  *
- * glibc's vector functions (libmvec) are called by their ABI names: their parameters travel in vector
- * registers like those of any C function with vector arguments, so gcc and clang both reach all of them,
- * and sin and cos of one argument are not fused into the slow scalar sincos. Without libmvec each lane
- * goes through libm. */
+ * Where they are there, glibc's vector functions (libmvec) are called by their ABI names: their parameters
+ * travel in vector registers like those of any C function with vector arguments, so gcc and clang both reach
+ * them. Without libmvec each lane goes through libm. */
 #ifndef MCP_SIMD_H
 #define MCP_SIMD_H
 
@@ -70,12 +69,6 @@ static inline mcp_vu mcp_vu_all(uint64_t a)
         return x;                                        \
     }
 #endif
-MCP_V_FN(exp)
-MCP_V_FN(log)
-MCP_V_FN(sin)
-MCP_V_FN(cos)
-MCP_V_FN(tanh)
-
 static inline mcp_v mcp_v_sqrt(mcp_v x)
 {
     for (int i = 0; i < MCP_W; i++) x[i] = sqrt(x[i]); /* becomes one instruction: -fno-math-errno */

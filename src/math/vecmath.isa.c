@@ -1,7 +1,7 @@
 /* vecmath.isa.c - y[i] = f(x[i]), whole vectors only. */
 #include "math/vecmath.h"
 
-#include "math/simd.h"
+#include "math/elementary.h"
 #include "math/vecmath_levels.h"
 
 #define ARRAY_FN(f)                                                                           \

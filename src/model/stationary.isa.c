@@ -4,7 +4,7 @@
  *     dk/dlog l_d = 2 slope (row_d - Z_d)^2 */
 #include <stddef.h>
 
-#include "math/lanes.h"
+#include "math/elementary.h"
 #include "model/leaf.h"
 
 enum { ZB = 2 };

@@ -4,7 +4,7 @@
  * an infinite derivative of a branch that does not count (0 * inf) does not spoil the others. */
 #include <string.h>
 
-#include "math/lanes.h"
+#include "math/elementary.h"
 #include "program/batch_call.h"
 
 MCP_V_FN(tan)

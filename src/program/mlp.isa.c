@@ -3,7 +3,7 @@
  *     as theta */
 #include <string.h>
 
-#include "math/lanes.h"
+#include "math/elementary.h"
 #include "program/batch_call.h"
 
 static int units_of(const mcp_net *net, int layer)
