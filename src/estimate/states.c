@@ -134,6 +134,11 @@ static mcp_status smooth_channels(estimator *e, const mcp_trial *t, mcp_error *e
         double *value = e->value + (size_t)i * (size_t)e->n, *slope = e->slope + (size_t)i * (size_t)e->n;
         double  r = mcp_channel_deviation(c);
         for (int k = 0; k < e->n; k++) e->q[k] = t->measured[(k + c->delay) * t->ny + i];
+        if (i >= mcp_task_sensors(task)) { /* a goal: exactly known */
+            memcpy(value, e->q, (size_t)e->n * sizeof *value);
+            memset(slope, 0, (size_t)e->n * sizeof *slope);
+            continue;
+        }
         if (s->type != MCP_SMOOTHER_KALMAN) {
             smooth(e, e->n, e->q, value, slope);
             e->change_value[i] = r * gain_value;

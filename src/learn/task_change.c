@@ -14,7 +14,7 @@ static const char *const harmless[] = {"name",       "title",        "draw",    
                                        "seed",       "algorithm",    "plant.tcp",  "plant.udp",
                                        "plant.exec", "plant.serial", "plant.baud", "plant.timeout"};
 /* Keys that make it another robot. */
-static const char *const robot[] = {"rate", "plant", "constants"};
+static const char *const robot[] = {"rate", "plant", "constants", "goals"};
 /* Maps whose entries, by name and order, make it another robot; what they say of each entry does not. */
 static const char *const channels[] = {"state", "inputs", "measured"};
 

@@ -17,7 +17,7 @@ typedef struct {
 
 static int tells_only_state(const mcp_task *t, const mcp_sample *s)
 {
-    for (int i = 0; i < t->ny; i++)
+    for (int i = 0; i < mcp_task_sensors(t); i++)
         if (!isnan(s->measured[i]) || !isfinite(s->truth[t->measured[i].state])) return 0;
     return 1;
 }

@@ -28,10 +28,10 @@ char *mcp_hello_write(const mcp_task *task, int measured, int truth, const char 
                  rest && rest[0] ? " " : "", rest ? rest : "");
     for (int i = 0; i < task->nu; i++) add_name(&t, !i, task->input[i].name, task->input[i].unit);
     if (measured) mcp_text_add(&t, " measured=");
-    for (int i = 0; measured && i < task->ny; i++)
+    for (int i = 0; measured && i < mcp_task_sensors(task); i++)
         add_name(&t, !i, task->measured[i].name, task->state_unit[task->measured[i].state]);
     if (truth) mcp_text_add(&t, " truth=");
-    for (int i = 0; truth && i < task->nx; i++) add_name(&t, !i, task->state[i], task->state_unit[i]);
+    for (int i = 0; truth && i < mcp_task_moving(task); i++) add_name(&t, !i, task->state[i], task->state_unit[i]);
     mcp_text_add(&t, "\n");
     return mcp_text_take(&t, &out, NULL) == MCP_OK ? out : NULL;
 }
@@ -130,14 +130,14 @@ mcp_status mcp_hello_read(mcp_hello *h, const char *line, const mcp_task *task, 
             h->inputs = task->nu;
             st = read_names(&(names){what, "input", task, 0, task->nu}, value, h->input_at, err);
         } else if (!strcmp(word, "measured")) {
-            h->measured = task->ny;
+            h->measured = mcp_task_sensors(task);
             st =
-                read_names(&(names){what, "measured channel", task, 1, task->ny}, value, h->measured_at, err);
+                read_names(&(names){what, "measured channel", task, 1, mcp_task_sensors(task)}, value, h->measured_at, err);
         } else if (!strcmp(word, "acks")) {
             h->acks = !strcmp(value, "apply");
         } else if (!strcmp(word, "truth")) {
-            h->truth = task->nx;
-            st = read_names(&(names){what, "state", task, 2, task->nx}, value, h->truth_at, err);
+            h->truth = mcp_task_moving(task);
+            st = read_names(&(names){what, "state", task, 2, mcp_task_moving(task)}, value, h->truth_at, err);
         }
     }
     if (st != MCP_OK) return st;

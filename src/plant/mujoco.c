@@ -138,7 +138,7 @@ static mcp_status map_names(mujoco_plant *p, mcp_error *err)
         st = state >= 0 ? map_state(p, state, m, err) : map_input(p, input, m, err);
         if (st != MCP_OK) return st;
     }
-    for (int i = 0; i < task->nx; i++)
+    for (int i = 0; i < mcp_task_moving(task); i++)
         if (p->address[i] < 0)
             return mcp_fail(err, MCP_ERR_TASK, "%s: plant.map says nothing about state %s", task->file,
                             task->state[i]);
@@ -151,7 +151,7 @@ static mcp_status map_names(mujoco_plant *p, mcp_error *err)
 
 static void read_state(mujoco_plant *p, double *x)
 {
-    for (int i = 0; i < p->system->nx; i++) {
+    for (int i = 0; i < mcp_task_moving(p->system->task); i++) {
         const mjtNum *from = p->from[i] == FROM_POSITION   ? p->data->qpos
                              : p->from[i] == FROM_VELOCITY ? p->data->qvel
                                                            : p->data->sensordata;
@@ -185,7 +185,7 @@ static mcp_status mujoco_reset(void *context, const double *x0, uint64_t seed, u
     mujoco_plant *p = context;
     trouble[0] = 0;
     mj_resetData(p->model, p->data);
-    for (int i = 0; i < p->system->nx; i++) {
+    for (int i = 0; i < mcp_task_moving(p->system->task); i++) {
         if (p->from[i] == FROM_POSITION) p->data->qpos[p->address[i]] = x0[i];
         if (p->from[i] == FROM_VELOCITY) p->data->qvel[p->address[i]] = x0[i];
     }
@@ -205,7 +205,7 @@ static mcp_status mujoco_step(void *context, const double *u, mcp_sample *next, 
     memcpy(next->applied, p->delay.out, bytes);
     for (int i = 0; i < p->system->nu; i++) p->data->ctrl[p->actuator[i]] = next->applied[i];
     for (int k = 0; k < p->substeps && !trouble[0]; k++) mj_step(p->model, p->data);
-    for (int i = 0; i < p->system->nx && !trouble[0]; i++)
+    for (int i = 0; i < mcp_task_moving(p->system->task) && !trouble[0]; i++)
         if (p->from[i] == FROM_SENSOR) {
             mj_forward(p->model, p->data); /* sensors show the state before the last step until then */
             break;

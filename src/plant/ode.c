@@ -60,6 +60,8 @@ static mcp_status compile_slope(ode_plant *p, mcp_error *err)
     for (int i = 0; st == MCP_OK && i < p->n; i++) {
         const mcp_named_expr *e = find(&task->plant.ode, state_name(task, i));
         mcp_expr velocity = {velocity_of(task, i), {NULL, 0, 0}};
+        char     still[] = "0";
+        if (i >= mcp_task_moving(task) && i < task->nx) velocity.text = still;
         if (e) st = output(b, i, &e->expr, err);
         else if (velocity.text) st = output(b, i, &velocity, err);
         else

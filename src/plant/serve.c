@@ -60,8 +60,8 @@ static void say_sample(mcp_server *s, const mcp_sample *x)
 {
     const mcp_system *y = s->plant->system;
     say(s, "%s %lu %.17g", x->ended ? "end" : "data", s->seq, x->time);
-    for (int i = 0; i < y->ny && !s->ideal; i++) say(s, " %.17g", x->measured[i]);
-    for (int i = 0; i < y->nx; i++) say(s, " %.17g", x->truth[i]);
+    for (int i = 0; i < mcp_task_sensors(y->task) && !s->ideal; i++) say(s, " %.17g", x->measured[i]);
+    for (int i = 0; i < mcp_task_moving(y->task); i++) say(s, " %.17g", x->truth[i]);
     if (x->ended) say(s, " %s", x->reason);
     say(s, "\n");
     s->running = !x->ended;
@@ -116,7 +116,7 @@ static void reset(mcp_server *s, const char *rest)
     mcp_sample         first;
     mcp_error          why = {MCP_OK, ""};
     if (sscanf(rest, "%llu %lu %lu%n", &seed, &trial, &run, &used) != 3 ||
-        numbers(rest + used, y->nx, x0) != y->nx) {
+        numbers(rest + used, mcp_task_moving(y->task), x0) != mcp_task_moving(y->task)) {
         say_error(s, "reset needs seed, trial, run and the start state");
         return;
     }

@@ -16,6 +16,8 @@ static int pick_part(const mcp_task_start *d, const mcp_stream *s)
     return d->parts - 1;
 }
 
+static void draw_list(const mcp_random_list *list, const mcp_stream *s, uint32_t first, double *value);
+
 void mcp_start_draw(const mcp_task *task, const mcp_task_start *d, uint64_t seed, uint32_t trial,
                     uint32_t run, double *x0)
 {
@@ -32,23 +34,30 @@ void mcp_start_draw(const mcp_task *task, const mcp_task_start *d, uint64_t seed
             x0[i] = d->mean[part * task->nx + i] + d->std[part * task->nx + i] * r;
         }
     }
+    const int moving = mcp_task_moving(task);
+    draw_list(&task->goals, &s, (uint32_t)(MCP_START_CHANNEL + moving), x0 + moving);
+}
+
+static void draw_list(const mcp_random_list *list, const mcp_stream *s, uint32_t first, double *value)
+{
+    for (int i = 0; i < list->n; i++) {
+        const mcp_task_random *d = &list->item[i];
+        uint32_t               channel = first + (uint32_t)i;
+        double                 r;
+        if (d->uniform) {
+            mcp_rng_uniforms(s, 0, channel, 0, 1, &r);
+            value[i] = d->low + (d->high - d->low) * r;
+        } else {
+            mcp_rng_normals(s, 0, channel, 0, 1, &r);
+            value[i] = d->mean + d->std * r;
+        }
+    }
 }
 
 void mcp_random_draw(const mcp_random_list *list, uint64_t seed, uint32_t trial, uint32_t run, double *value)
 {
     mcp_stream s = mcp_plant_stream(seed, trial, run);
-    for (int i = 0; i < list->n; i++) {
-        const mcp_task_random *d = &list->item[i];
-        uint32_t               channel = (uint32_t)(MCP_RANDOM_CHANNEL + i);
-        double                 r;
-        if (d->uniform) {
-            mcp_rng_uniforms(&s, 0, channel, 0, 1, &r);
-            value[i] = d->low + (d->high - d->low) * r;
-        } else {
-            mcp_rng_normals(&s, 0, channel, 0, 1, &r);
-            value[i] = d->mean + d->std * r;
-        }
-    }
+    draw_list(list, &s, MCP_RANDOM_CHANNEL, value);
 }
 
 void mcp_start_mean(const mcp_task *task, const mcp_task_start *d, double *x0)

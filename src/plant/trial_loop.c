@@ -18,7 +18,20 @@ typedef struct {
     double            sum, sum2, answer;                     /* timing, over paced samples */
     int               periods, answers;
     double sent; /* when the command before the last sample left */
+    double goal[MCP_MAX_RANDOM];
 } trial_run;
+
+/* A goal that the plant does not tell, as no rig does, is that of the trial's start. */
+static void tell_goals(trial_run *r)
+{
+    const mcp_task *t = r->s->task;
+    for (int i = 0; i < t->goals.n; i++) {
+        double *truth = &r->sample.truth[mcp_task_moving(t) + i];
+        double *told = &r->sample.measured[mcp_task_sensors(t) + i];
+        if (isnan(*told)) *told = r->goal[i];
+        if (isnan(*truth)) *truth = *told;
+    }
+}
 
 static void forget(mcp_sample *s)
 {
@@ -56,6 +69,7 @@ static mcp_status record(trial_run *r, mcp_error *err)
     const int    k = t->samples, nu = t->nu;
     const double *given = r->theta ? NULL : k < r->s->steps ? r->p->explore + k * nu : c->command;
 
+    tell_goals(r);
     mcp_status st = mcp_plausible_take(&r->plausible, r->sample.measured, r->sample.truth, err);
     if (st != MCP_OK) return st;
     if (mcp_runtime_step(c, r->theta, given, r->sample.measured) != MCP_FAULT_NONE) return refuse(r, err);
@@ -198,6 +212,7 @@ static mcp_status run_trial(mcp_plant *p, const double *theta, mcp_trial_key key
 
     mcp_start_draw(task, !theta && task->explore.start.parts ? &task->explore.start : &task->start, key.seed,
                    key.trial, key.run, x0);
+    memcpy(r.goal, x0 + mcp_task_moving(task), (size_t)task->goals.n * sizeof *x0);
     forget(&r.sample);
     if ((st = mcp_runtime_renew(&p->control, err)) != MCP_OK) return st;
     mcp_plausible_begin(&r.plausible, task);

@@ -286,7 +286,7 @@ static mcp_status wire_reset(void *context, const double *x0, uint64_t seed, uin
     told(w, NULL);
     put(w, &at, "reset %lu %llu %lu %lu", ++w->seq, (unsigned long long)seed, (unsigned long)trial,
         (unsigned long)run);
-    for (int i = 0; i < w->system->nx; i++) put(w, &at, " %.17g", x0[i]);
+    for (int i = 0; i < mcp_task_moving(w->system->task); i++) put(w, &at, " %.17g", x0[i]);
     put(w, &at, "\n");
     if ((st = ask_sample(w, 10 * w->system->task->plant.timeout, first, err)) != MCP_OK) return st;
     w->last_time = first->time;

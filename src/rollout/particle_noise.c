@@ -57,6 +57,26 @@ static void starts(const mcp_stream_noise *c, int first, int n, int ld, double *
     }
 }
 
+/* Goals are drawn by their own rule, whatever the start's. */
+static void goals(const mcp_stream_noise *c, int first, int n, int ld, double *x0)
+{
+    const mcp_task *t = c->system->task;
+    mcp_stream      s = stream(c, MCP_RNG_START);
+    for (int i = 0; i < t->goals.n; i++) {
+        const mcp_task_random *d = &t->goals.item[i];
+        const int              state = mcp_task_moving(t) + i;
+        double                *x = x0 + (size_t)state * (size_t)ld;
+        if (d->uniform) {
+            mcp_rng_uniforms(&s, 0, (uint32_t)state, (uint32_t)first, n, x);
+            mirror(c->antithetic, n, 1.0, x);
+            for (int j = 0; j < n; j++) x[j] = d->low + (d->high - d->low) * x[j];
+        } else {
+            normals(c, MCP_RNG_START, 0, state, first, n, x);
+            for (int j = 0; j < n; j++) x[j] = d->mean + d->std * x[j];
+        }
+    }
+}
+
 static void fill(void *context, const mcp_noise_block *to)
 {
     const mcp_stream_noise *c = context;
@@ -65,6 +85,7 @@ static void fill(void *context, const mcp_noise_block *to)
     const int               activations = mcp_program_activations(s->controller);
     mcp_stream              drop = stream(c, MCP_RNG_DROPOUT);
     starts(c, to->first, to->n, to->ld, to->x0);
+    goals(c, to->first, to->n, to->ld, to->x0);
     for (int t = 0; t <= to->steps; t++) {
         double *e = to->e + (size_t)(t * s->ny) * ld, *eps = to->eps + (size_t)(t * s->ngp) * ld;
         for (int i = 0; i < s->ny; i++, e += ld) normals(c, MCP_RNG_SENSOR, t, i, to->first, to->n, e);

@@ -224,7 +224,7 @@ static mcp_status natural_features(mcp_reader *r, mcp_yaml *map)
     const mcp_task *t          = r->task;
     char            text[4096] = "[";
     size_t          used       = 1;
-    for (int i = 0; i < t->nx && used < sizeof text - 160; i++)
+    for (int i = 0; i < mcp_task_moving(t) && used < sizeof text - 160; i++)
         used += (size_t)(t->state_angle[i] ? snprintf(text + used, sizeof text - used, "sin(%s), cos(%s), ",
                                                       t->state[i], t->state[i])
                                            : snprintf(text + used, sizeof text - used, "%s, ", t->state[i]));
@@ -294,6 +294,23 @@ const mcp_key mcp_model_table[] = {
     MCP_KEY_END,
 };
 
+/* Goals stand still: r+ = r. */
+static mcp_status keep_goals(mcp_reader *r)
+{
+    mcp_task       *t = r->task;
+    mcp_expr_list   known = {0};
+    if (!t->goals.n) return MCP_OK;
+    known.item = mcp_task_memory_get(r->bag, (size_t)(t->known.n + t->goals.n), sizeof *known.item);
+    if (!known.item) return mcp_read_memory(r);
+    for (; known.n < t->known.n; known.n++) known.item[known.n] = t->known.item[known.n];
+    for (int i = 0; i < t->goals.n; i++) {
+        char *name = t->goals.item[i].name;
+        known.item[known.n++] = (mcp_named_expr){name, {name, {t->file, 0, 0}}};
+    }
+    t->known = known;
+    return MCP_OK;
+}
+
 mcp_status mcp_read_model(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t  = base;
@@ -307,11 +324,15 @@ mcp_status mcp_read_model(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key 
             r->err, n->at,
             "model: found nothing to learn, expected velocities: {position: velocity} or changes: [state]");
     claimed(t, taken);
-    for (int i = 0; i < t->nx; i++)
+    for (int i = mcp_task_moving(t); i < t->nx; i++)
+        if (taken[i])
+            return mcp_fail_at(r->err, n->at, "model: found the goal \"%s\", expected states: goals stand still",
+                               t->state[i]);
+    for (int i = 0; i < mcp_task_moving(t); i++)
         if (!taken[i])
             return mcp_fail_at(
                 r->err, n->at,
                 "model: nothing moves state \"%s\", expected it in velocities, changes or known",
                 t->state[i]);
-    return MCP_OK;
+    return keep_goals(r);
 }

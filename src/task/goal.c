@@ -129,7 +129,7 @@ mcp_status mcp_read_safe(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *
 
 static mcp_status per_state(mcp_reader *r, mcp_yaml *n, const mcp_key *key, double *out)
 {
-    return mcp_read_vector(r, n, key, r->task->nx, (const char *const *)r->task->state, 0.0, out);
+    return mcp_read_vector(r, n, key, mcp_task_moving(r->task), (const char *const *)r->task->state, 0.0, out);
 }
 
 static mcp_status read_per_state(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
@@ -235,9 +235,32 @@ static mcp_status read_distribution(mcp_reader *r, mcp_yaml *n, mcp_task_start *
     return MCP_OK;
 }
 
+/* The goals' entries of a start distribution: moments for whoever asks for those; draws are by the goals' own
+ * rule (mcp_start_draw, particle_noise.c). */
+static void start_goals(const mcp_task *t, mcp_task_start *s)
+{
+    for (int i = 0; i < t->goals.n; i++) {
+        const mcp_task_random *d = &t->goals.item[i];
+        const int              at = mcp_task_moving(t) + i;
+        double mean = d->uniform ? 0.5 * (d->low + d->high) : d->mean;
+        double std = d->uniform ? (d->high - d->low) / sqrt(12.0) : d->std;
+        if (s->type == MCP_START_UNIFORM) {
+            s->low[at]  = mean - sqrt(3.0) * std;
+            s->high[at] = mean + sqrt(3.0) * std;
+        }
+        for (int k = 0; s->type != MCP_START_UNIFORM && k < s->parts; k++) {
+            s->mean[k * t->nx + at] = mean;
+            s->std[k * t->nx + at]  = std;
+        }
+    }
+}
+
 mcp_status mcp_read_start(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
-    return read_distribution(r, n, (mcp_task_start *)(void *)((char *)base + key->offset));
+    mcp_task_start *s  = (mcp_task_start *)(void *)((char *)base + key->offset);
+    mcp_status      st = read_distribution(r, n, s);
+    if (st == MCP_OK) start_goals(r->task, s);
+    return st;
 }
 
 /* Exploration

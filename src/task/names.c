@@ -200,7 +200,7 @@ static mcp_status complete_ode(mcp_reader *r, mcp_yaml *ode)
         if (st != MCP_OK) return st;
     }
     mcp_status st = mcp_read_exprs(r, ode, &t->plant.ode);
-    for (int i = 0; i < t->nx && st == MCP_OK; i++)
+    for (int i = 0; i < mcp_task_moving(t) && st == MCP_OK; i++)
         if (!mcp_yaml_find(ode, t->state[i]))
             return mcp_fail_at(r->err, ode->at,
                                "plant.ode: the derivative of \"%s\" is missing, expected one for every state",

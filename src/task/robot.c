@@ -99,6 +99,7 @@ mcp_status mcp_read_states(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key
     size_t     count = (size_t)n->count;
     mcp_status st;
     if (n->kind == MCP_YAML_SCALAR || !count) return mcp_read_fail(r, n, key->form);
+    count += (size_t)t->goals.n;
     if (count > MCP_MAX_STATE)
         return mcp_fail_at(r->err, n->at, "found %zu states, expected at most %d", count, MCP_MAX_STATE);
     t->state       = mcp_task_memory_get(r->bag, count, sizeof *t->state);
@@ -114,6 +115,11 @@ mcp_status mcp_read_states(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key
         if (!(t->state[t->nx] = mcp_task_memory_text(r->bag, name, strlen(name)))) return mcp_read_memory(r);
         t->state_unit[t->nx]    = row.unit;
         t->state_angle[t->nx++] = row.angle;
+    }
+    for (int i = 0; i < t->goals.n; i++) { /* a goal is a state that stands still */
+        const mcp_yaml *goal = mcp_yaml_find(mcp_yaml_find(n->parent, "goals"), t->goals.item[i].name);
+        if ((st = new_name(r, t->goals.item[i].name, goal->key_at)) != MCP_OK) return st;
+        t->state[t->nx++] = t->goals.item[i].name;
     }
     return MCP_OK;
 }
@@ -145,7 +151,8 @@ mcp_status mcp_read_measured(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
     if (n->count > MCP_MAX_STATE)
         return mcp_fail_at(r->err, n->at, "found %d measured channels, expected at most %d", n->count,
                            MCP_MAX_STATE);
-    if (!(t->measured = mcp_task_memory_get(r->bag, (size_t)n->count, sizeof *t->measured)))
+    size_t channels = (size_t)(n->count + t->goals.n);
+    if (!(t->measured = mcp_task_memory_get(r->bag, channels, sizeof *t->measured)))
         return mcp_read_memory(r);
     for (mcp_yaml *c = n->first; c; c = c->next) {
         mcp_task_channel *ch   = &t->measured[t->ny];
@@ -153,6 +160,9 @@ mcp_status mcp_read_measured(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
         mcp_where         at   = c->key ? c->key_at : c->at;
         if (!name && (st = mcp_read_name(r, c, &name)) != MCP_OK) return st;
         if ((st = mcp_read_state(r, name, at, &ch->state)) != MCP_OK) return st;
+        if (ch->state >= mcp_task_moving(t))
+            return mcp_fail_at(r->err, at, "found the goal \"%s\", expected a state: goals are told, not measured",
+                               name);
         for (int i = 0; i < t->ny; i++)
             if (t->measured[i].state == ch->state)
                 return mcp_fail_at(r->err, at, "found \"%s\" twice in measured, expected it once", name);
@@ -160,6 +170,8 @@ mcp_status mcp_read_measured(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
         if (!(ch->name = mcp_task_memory_text(r->bag, name, strlen(name)))) return mcp_read_memory(r);
         t->ny++;
     }
+    for (int i = 0; i < t->goals.n; i++)
+        t->measured[t->ny++] = (mcp_task_channel){.name = t->goals.item[i].name, .state = mcp_task_moving(t) + i};
     return MCP_OK;
 }
 
@@ -198,9 +210,9 @@ static mcp_status per_channel(mcp_reader *r, mcp_yaml *n, const mcp_key *key, do
 {
     const mcp_task *t = r->task;
     const char     *names[MCP_MAX_STATE];
-    for (int i = 0; i < t->ny; i++) names[i] = t->measured[i].name;
+    for (int i = 0; i < mcp_task_sensors(t); i++) names[i] = t->measured[i].name;
     if (!(*out = mcp_task_memory_get(r->bag, (size_t)t->ny, sizeof **out))) return mcp_read_memory(r);
-    return mcp_read_vector(r, n, key, t->ny, names, fallback, *out);
+    return mcp_read_vector(r, n, key, mcp_task_sensors(t), names, fallback, *out);
 }
 
 static mcp_status read_per_channel(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
@@ -219,7 +231,7 @@ static mcp_status read_gains(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
     if (st != MCP_OK) return st;
     if (!(o->gains = mcp_task_memory_get(r->bag, (size_t)t->ny * (size_t)width, sizeof *o->gains)))
         return mcp_read_memory(r);
-    for (int i = 0; i < t->ny; i++) {
+    for (int i = 0; i < mcp_task_sensors(t); i++) {
         mcp_yaml *c = mcp_yaml_find(n, t->measured[i].name);
         if (!c)
             return mcp_fail_at(r->err, n->at,
@@ -227,7 +239,7 @@ static mcp_status read_gains(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
                                t->measured[i].name, width);
         if ((st = mcp_read_vector(r, c, NULL, width, names, 0.0, o->gains + i * width)) != MCP_OK) return st;
     }
-    if (n->count != t->ny) return mcp_read_fail(r, n, "gains of the measured channels only");
+    if (n->count != mcp_task_sensors(t)) return mcp_read_fail(r, n, "gains of the measured channels only");
     return MCP_OK;
 }
 

@@ -27,6 +27,11 @@ const mcp_key mcp_task_table[] = {
      .about = "names for numbers, used in all expressions; each may use those before it. pi and Ts (the "
               "sampling time "
               "in s) exist already"},
+    {"goals", KEY_OWN, AT(goals), .base = 1, .read = mcp_read_random, .shape = SHAPE_ROWS, .table = mcp_random_table,
+     .shorthand = "range", .form = "a mapping name: [low, high], or name: {mean, std}",
+     .about = "set-points: numbers drawn anew for every trial, constant within it, which cost, success and "
+              "policy may use by name. No sensor measures them: the controller is told, as the last entries "
+              "of what it measures"},
     {"state", KEY_OWN, 0, .base = 1, .required = 1, .read = mcp_read_states,
      .shape = SHAPE_TEXTS | SHAPE_ROWS, .table = mcp_state_table,
      .shorthand = "unit", .form = "a list of names, or name: unit",

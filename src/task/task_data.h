@@ -237,6 +237,7 @@ struct mcp_task {
     int                   nx, nu, ny, ngp, nf;
     char                **state, **state_unit; /* names; units may be NULL entries */
     int                  *state_angle;         /* 1: an angle in rad, never wrapped */
+    mcp_random_list       goals; /* the last states and channels: drawn for a trial, told to the policy */
     mcp_task_input       *input;
     mcp_task_channel     *measured;
     mcp_task_observer     observer;
@@ -272,6 +273,16 @@ struct mcp_task {
 static inline int mcp_smoother_is_backward(const mcp_task *t)
 {
     return t->smoother.type == MCP_SMOOTHER_DIFFERENCE || t->smoother.type == MCP_SMOOTHER_AUTO;
+}
+
+/* States that move and channels that a sensor gives; after them come the goals, in both lists. */
+static inline int mcp_task_moving(const mcp_task *t)
+{
+    return t->nx - t->goals.n;
+}
+static inline int mcp_task_sensors(const mcp_task *t)
+{
+    return t->ny - t->goals.n;
 }
 
 /* Half of an input's range, its middle, and the command nearest to zero: what a plant gets before the first
