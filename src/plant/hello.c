@@ -31,7 +31,8 @@ char *mcp_hello_write(const mcp_task *task, int measured, int truth, const char 
     for (int i = 0; measured && i < mcp_task_sensors(task); i++)
         add_name(&t, !i, task->measured[i].name, task->state_unit[task->measured[i].state]);
     if (truth) mcp_text_add(&t, " truth=");
-    for (int i = 0; truth && i < mcp_task_moving(task); i++) add_name(&t, !i, task->state[i], task->state_unit[i]);
+    for (int i = 0; truth && i < mcp_task_moving(task); i++)
+        add_name(&t, !i, task->state[i], task->state_unit[i]);
     mcp_text_add(&t, "\n");
     return mcp_text_take(&t, &out, NULL) == MCP_OK ? out : NULL;
 }
@@ -132,12 +133,12 @@ mcp_status mcp_hello_read(mcp_hello *h, const char *line, const mcp_task *task, 
         } else if (!strcmp(word, "measured")) {
             h->measured = mcp_task_sensors(task);
             st =
-                read_names(&(names){what, "measured channel", task, 1, mcp_task_sensors(task)}, value, h->measured_at, err);
+                read_names(&(names){what, "measured channel", task, 1, h->measured}, value, h->measured_at, err);
         } else if (!strcmp(word, "acks")) {
             h->acks = !strcmp(value, "apply");
         } else if (!strcmp(word, "truth")) {
             h->truth = mcp_task_moving(task);
-            st = read_names(&(names){what, "state", task, 2, mcp_task_moving(task)}, value, h->truth_at, err);
+            st = read_names(&(names){what, "state", task, 2, h->truth}, value, h->truth_at, err);
         }
     }
     if (st != MCP_OK) return st;

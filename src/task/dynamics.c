@@ -297,8 +297,8 @@ const mcp_key mcp_model_table[] = {
 /* Goals stand still: r+ = r. */
 static mcp_status keep_goals(mcp_reader *r)
 {
-    mcp_task       *t = r->task;
-    mcp_expr_list   known = {0};
+    mcp_task     *t = r->task;
+    mcp_expr_list known = {0};
     if (!t->goals.n) return MCP_OK;
     known.item = mcp_task_memory_get(r->bag, (size_t)(t->known.n + t->goals.n), sizeof *known.item);
     if (!known.item) return mcp_read_memory(r);
@@ -326,7 +326,8 @@ mcp_status mcp_read_model(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key 
     claimed(t, taken);
     for (int i = mcp_task_moving(t); i < t->nx; i++)
         if (taken[i])
-            return mcp_fail_at(r->err, n->at, "model: found the goal \"%s\", expected states: goals stand still",
+            return mcp_fail_at(r->err, n->at,
+                               "model: found the goal \"%s\", expected states: goals stand still",
                                t->state[i]);
     for (int i = 0; i < mcp_task_moving(t); i++)
         if (!taken[i])

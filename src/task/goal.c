@@ -129,7 +129,8 @@ mcp_status mcp_read_safe(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *
 
 static mcp_status per_state(mcp_reader *r, mcp_yaml *n, const mcp_key *key, double *out)
 {
-    return mcp_read_vector(r, n, key, mcp_task_moving(r->task), (const char *const *)r->task->state, 0.0, out);
+    const mcp_task *t = r->task;
+    return mcp_read_vector(r, n, key, mcp_task_moving(t), (const char *const *)t->state, 0.0, out);
 }
 
 static mcp_status read_per_state(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)

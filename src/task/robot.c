@@ -161,8 +161,8 @@ mcp_status mcp_read_measured(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
         if (!name && (st = mcp_read_name(r, c, &name)) != MCP_OK) return st;
         if ((st = mcp_read_state(r, name, at, &ch->state)) != MCP_OK) return st;
         if (ch->state >= mcp_task_moving(t))
-            return mcp_fail_at(r->err, at, "found the goal \"%s\", expected a state: goals are told, not measured",
-                               name);
+            return mcp_fail_at(r->err, at,
+                               "found the goal \"%s\", expected a state: goals are told, not measured", name);
         for (int i = 0; i < t->ny; i++)
             if (t->measured[i].state == ch->state)
                 return mcp_fail_at(r->err, at, "found \"%s\" twice in measured, expected it once", name);
@@ -171,7 +171,8 @@ mcp_status mcp_read_measured(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
         t->ny++;
     }
     for (int i = 0; i < t->goals.n; i++)
-        t->measured[t->ny++] = (mcp_task_channel){.name = t->goals.item[i].name, .state = mcp_task_moving(t) + i};
+        t->measured[t->ny++] =
+            (mcp_task_channel){.name = t->goals.item[i].name, .state = mcp_task_moving(t) + i};
     return MCP_OK;
 }
 
