@@ -126,7 +126,8 @@ static void facts(const job *j, mcp_fields *f)
         const mcp_task_channel *c = &k->measured[i];
         mcp_text_add(&t, "measured[%d]  %s [", i, c->name);
         add_note(&t, unit_of(k->state_unit ? k->state_unit[c->state] : NULL));
-        mcp_text_add(&t, "], noise %g%s", c->noise, c->angle ? ", within +-pi: turns are counted here" : "");
+        if (i >= mcp_task_sensors(k)) mcp_text_add(&t, "], a goal: tell it with every sample");
+        else mcp_text_add(&t, "], noise %g%s", c->noise, c->angle ? ", within +-pi: turns are counted here" : "");
         add_fact(f, &t);
     }
     for (int i = 0; i < k->nu; i++) {

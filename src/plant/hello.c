@@ -133,7 +133,8 @@ mcp_status mcp_hello_read(mcp_hello *h, const char *line, const mcp_task *task, 
         } else if (!strcmp(word, "measured")) {
             h->measured = mcp_task_sensors(task);
             st =
-                read_names(&(names){what, "measured channel", task, 1, h->measured}, value, h->measured_at, err);
+                read_names(&(names){what, "measured channel", task, 1, h->measured}, value, h->measured_at,
+                           err);
         } else if (!strcmp(word, "acks")) {
             h->acks = !strcmp(value, "apply");
         } else if (!strcmp(word, "truth")) {
