@@ -83,7 +83,7 @@ mcp_status mcp_observer_settle(mcp_system *s, int trials, mcp_trial *const *tria
     if (t->observer.type != MCP_OBSERVER_AUTO) return MCP_OK;
     const double more = sqrt(reach(t, trials, trial));
     memset(choice, 0, sizeof choice);
-    for (int i = 0; i < t->ny; i++) {
+    for (int i = 0; i < mcp_task_sensors(t); i++) {
         double r = mcp_channel_deviation(&t->measured[i]);
         choice[i].seen = r > 0.0 ? likeliest(t, i, trials, trial, r) * r / s->ts : 0.0;
         choice[i].change = more * choice[i].seen;

@@ -127,7 +127,9 @@ static void facts(const job *j, mcp_fields *f)
         mcp_text_add(&t, "measured[%d]  %s [", i, c->name);
         add_note(&t, unit_of(k->state_unit ? k->state_unit[c->state] : NULL));
         if (i >= mcp_task_sensors(k)) mcp_text_add(&t, "], a goal: tell it with every sample");
-        else mcp_text_add(&t, "], noise %g%s", c->noise, c->angle ? ", within +-pi: turns are counted here" : "");
+        else
+            mcp_text_add(&t, "], noise %g%s", c->noise,
+                         c->angle ? ", within +-pi: turns are counted here" : "");
         add_fact(f, &t);
     }
     for (int i = 0; i < k->nu; i++) {

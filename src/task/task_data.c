@@ -27,7 +27,8 @@ const mcp_key mcp_task_table[] = {
      .about = "names for numbers, used in all expressions; each may use those before it. pi and Ts (the "
               "sampling time "
               "in s) exist already"},
-    {"goals", KEY_OWN, AT(goals), .base = 1, .read = mcp_read_random, .shape = SHAPE_ROWS, .table = mcp_random_table,
+    {"goals", KEY_OWN, AT(goals), .base = 1, .read = mcp_read_random,
+     .shape = SHAPE_ROWS, .table = mcp_random_table,
      .shorthand = "range", .form = "a mapping name: [low, high], or name: {mean, std}",
      .about = "set-points: numbers drawn anew for every trial, constant within it, which cost, success and "
               "policy may use by name. No sensor measures them: the controller is told, as the last entries "
