@@ -1,8 +1,8 @@
 /* bench_predict.c - mcpilco bench predict: how well the models of a recorded run foresee its next trial,
  * against the true states of a simulated plant. For k = 0, 1, ..: trained on the explorations and k policy
  * trials, asked about trial k + 1. From every sample of it the model's mean is carried on, with the inputs
- * that were applied, from the true state; a velocity that the model means as a difference of positions is that
- * of the true positions. */
+ * that were applied, from the true state; a velocity that the model means as a difference of positions is
+ * that of the true positions. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,28 +28,6 @@ typedef struct {
     double change[MCP_MAX_STATE], later[MCP_MAX_STATE];
     int    starts, far; /* far: starts that have all steps ahead of them */
 } errors;
-
-static int is_difference(const mcp_task *t, int velocity)
-{
-    for (int i = 0; i < t->ny; i++)
-        if (t->measured[i].state == velocity) return 0;
-    return mcp_smoother_is_backward(t);
-}
-
-static void make_real(forecaster *f)
-{
-    const mcp_task *task = f->s->task;
-    size_t          nx = (size_t)f->s->nx;
-    memcpy(f->real, f->t->truth, (size_t)f->t->samples * nx * sizeof *f->real);
-    for (int g = 0; g < f->s->ngp; g++) {
-        const mcp_task_gp *gp = &task->gp[g];
-        if (gp->kind != MCP_GP_VELOCITY || !is_difference(task, gp->state)) continue;
-        for (size_t k = 1; k < (size_t)f->t->samples; k++) {
-            const double *q = f->t->truth + k * nx + (size_t)gp->position;
-            f->real[k * nx + (size_t)gp->state] = (q[0] - q[-(ptrdiff_t)nx]) * task->rate;
-        }
-    }
-}
 
 /* x at sample k, and the input from there on -> x a sample later. */
 static mcp_status advance(forecaster *f, int first, int k, double *x, double *change, mcp_error *err)
@@ -114,7 +92,7 @@ static void print_row(const forecaster *f, int trials, const errors *e)
 }
 
 /* The model of the first n trials, asked about the next one. */
-static mcp_status try_trial(forecaster *f, mcp_fit_data *data, const mcp_trial *next, mcp_pool *pool,
+static mcp_status try_trial(forecaster *f, mcp_fit_data *data, mcp_trial *next, mcp_pool *pool,
                             mcp_error *err)
 {
     mcp_fit   *fit = NULL;
@@ -122,9 +100,8 @@ static mcp_status try_trial(forecaster *f, mcp_fit_data *data, const mcp_trial *
     mcp_status st = mcp_fit_create(&fit, f->s, data, pool, err);
     f->fit = fit;
     f->t = next;
-    f->real = mcp_calloc((size_t)next->samples * (size_t)f->s->nx + 1, sizeof *f->real);
+    f->real = mcp_run_modelled(f->s, &(mcp_run_item){.trial = next});
     if (st == MCP_OK && !f->real) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a trial");
-    if (st == MCP_OK) make_real(f);
     for (int k = 1; st == MCP_OK && k + 1 < next->samples; k++) st = foresee(f, k, &e, err);
     if (st == MCP_OK && e.starts) print_row(f, (int)data->number - 1, &e);
     mcp_free(f->real);
@@ -183,9 +160,9 @@ int bench_predict(int argc, char **argv)
                            .least = 1,
                            .most = 1,
                            .positional = folder,
-                           .about = "Trains the model of each trial of a run again and asks it about the next "
-                                    "trial, which it has not seen,\nagainst the true states of the simulated "
-                                    "plant.",
+                           .about = "Trains the model of each trial of a run again and asks it about the "
+                                    "next trial, which it has not seen,\nagainst the true states of the "
+                                    "simulated plant.",
                            .examples = "  mcpilco bench predict runs/cartpole-1 --set smoother=auto\n"};
     mcp_run_origin origin = {.task = NULL};
     mcp_run       *r = NULL;

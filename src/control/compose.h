@@ -45,9 +45,6 @@ int mcp_velocity_of(const mcp_task *t, int state);
 /* Mean and variance of one state over the start distribution. */
 void mcp_start_moments(const mcp_task_start *d, int nx, int state, double *mean, double *variance);
 
-/* 1: this velocity is a backward difference, in the model too. */
-int mcp_is_difference(const mcp_task *t, int velocity);
-
 mcp_status mcp_controller_compose(mcp_system *s, mcp_error *err);
 
 /* Kernel texts with features as indices; base features first, new ones appended to s->feature_text. */

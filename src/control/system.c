@@ -59,7 +59,6 @@ static void begin(mcp_composer *c, mcp_system *s, mcp_error *err)
     mcp_compose_inputs(c, s->task);
 }
 
-/* Velocities that are backward differences: the smoother said so, and no sensor gives them. */
 int mcp_is_difference(const mcp_task *t, int velocity)
 {
     for (int i = 0; i < t->ny; i++)

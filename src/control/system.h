@@ -66,6 +66,9 @@ typedef struct {
 
 mcp_status mcp_system_create(mcp_system **out, const mcp_task *task, mcp_error *err);
 void       mcp_system_free(mcp_system *s);
+/* 1: this velocity is a difference of two positions in the model, (q(t) - q(t-1))/Ts: the smoother says so,
+ * and no sensor gives it. */
+int mcp_is_difference(const mcp_task *t, int velocity);
 /* observer: auto. Its programs again, with these gains: [ny], copied. The policy's parameters stay. */
 mcp_status mcp_system_observe(mcp_system *s, const mcp_observer_choice *choice, mcp_error *err);
 /* Standard deviation of a channel's noise, its quantisation included. */

@@ -284,9 +284,13 @@ mcp_status mcp_learner_judge(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     it->info.limit = score.limit;
     it->info.ended = it->trial->ended;
     memcpy(it->info.reason, it->trial->reason, sizeof it->info.reason);
-    if (it->forecast)
-        mcp_forecast_coverage(it->forecast, it->trial->samples, states, coverage, &it->info.coverage);
     mcp_free(states);
+    if (it->forecast && !(states = mcp_run_modelled(r->system, it)))
+        return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the result of trial %d", it->info.number);
+    if (it->forecast) {
+        mcp_forecast_coverage(it->forecast, it->trial->samples, states, coverage, &it->info.coverage);
+        mcp_free(states);
+    }
     mcp_fit *own = NULL; /* a resumed trial has its policy from the folder: its model is made again */
     if (!it->info.explored && !l->fit) (void)mcp_run_model(&own, r, it->info.number, l->pool, NULL);
     mcp_diagnosis_make(&it->diagnosis, r, it, own ? own : l->fit);

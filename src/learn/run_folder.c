@@ -143,6 +143,20 @@ double *mcp_run_outcome(const mcp_run_item *it)
     return x;
 }
 
+double *mcp_run_modelled(const mcp_system *s, const mcp_run_item *it)
+{
+    double      *x = mcp_run_outcome(it);
+    const size_t nx = (size_t)s->nx;
+    for (int g = 0; x && g < s->ngp; g++) {
+        const mcp_task_gp *gp = &s->task->gp[g];
+        if (gp->kind != MCP_GP_VELOCITY || !mcp_is_difference(s->task, gp->state)) continue;
+        for (size_t k = 1; k < (size_t)it->trial->samples; k++)
+            x[k * nx + (size_t)gp->state] =
+                (x[k * nx + (size_t)gp->position] - x[(k - 1) * nx + (size_t)gp->position]) / s->ts;
+    }
+    return x;
+}
+
 mcp_status mcp_run_model(mcp_fit **out, const mcp_run *r, int number, mcp_pool *pool, mcp_error *err)
 {
     int          n = r->explored + number - 1;

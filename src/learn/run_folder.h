@@ -87,6 +87,9 @@ mcp_status mcp_run_model(mcp_fit **out, const mcp_run *r, int number, mcp_pool *
 /* [samples][nx]: the truth where the plant tells it, else the smoothed state, else what the observer saw;
  * mcp_free it. */
 double *mcp_run_outcome(const mcp_run_item *it);
+/* The same as the model means it: velocities that are differences there are differences of these positions
+ * (half a sample older than the true ones). What forecasts and observers are held against. */
+double *mcp_run_modelled(const mcp_system *s, const mcp_run_item *it);
 
 /* Bytes that the files of one trial take at most, beside its particles. */
 size_t mcp_trial_room(const mcp_system *s);

@@ -373,12 +373,13 @@ void mcp_signs_measure(mcp_signs *s, const mcp_run *r, const mcp_run_item *it, c
     kinematics(s, r, it);
     smoothing(s, r, it);
     lines(s, r, it);
-    double *real = mcp_run_outcome(it);
-    if (real) {
-        bands(s, r, it, real);
+    double *real = mcp_run_outcome(it), *modelled = mcp_run_modelled(r->system, it);
+    if (real && modelled) {
+        bands(s, r, it, modelled);
         cost_rate(s, r, it, real);
-        observer(s, r, it, real);
+        observer(s, r, it, modelled);
     }
     mcp_free(real);
+    mcp_free(modelled);
     if (fit && !it->info.explored) learned(s, r, it, fit);
 }

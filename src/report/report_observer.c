@@ -15,7 +15,7 @@ void mcp_observer_check_make(mcp_observer_check *o, const mcp_run *r, const mcp_
     memset(o, 0, sizeof *o);
     for (int k = 0; k < MCP_MAX_STATE; k++) o->observed[k] = o->smoothed[k] = o->spread[k] = NAN;
     if (!it) return;
-    double *real = mcp_run_outcome(it);
+    double *real = mcp_run_modelled(r->system, it);
     if (!real) return;
     const mcp_trial *t = it->trial;
     o->known = t->samples && isfinite(t->truth[0]) ? 1 : it->states ? 2 : 0;

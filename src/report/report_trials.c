@@ -334,7 +334,7 @@ static void coverage(mcp_text *out, const mcp_run *r)
 {
     const mcp_run_item *it = mcp_run_trial(r, mcp_run_trials(r));
     double              by_state[MCP_MAX_STATE * MCP_WINDOWS], all;
-    double             *real = it && it->forecast ? mcp_run_outcome(it) : NULL;
+    double             *real = it && it->forecast ? mcp_run_modelled(r->system, it) : NULL;
     char                label[96], span[MCP_WINDOWS][48];
     mcp_slots           head = {0};
     if (!real) return;
