@@ -328,7 +328,7 @@ const mcp_key mcp_observer_table[] = {
 mcp_status mcp_read_observer(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t  = base;
-    mcp_status st = read_typed(r, n, mcp_observer_table, key->shorthand, "difference", &t->observer);
+    mcp_status st = read_typed(r, n, mcp_observer_table, key->shorthand, "auto", &t->observer);
     if (st != MCP_OK) return st;
     const mcp_task_observer *o = &t->observer;
     if (o->type == MCP_OBSERVER_KALMAN && !o->drive && !o->gains)
@@ -386,7 +386,7 @@ const mcp_key mcp_smoother_table[] = {
 mcp_status mcp_read_smoother(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t  = base;
-    mcp_status st = read_typed(r, n, mcp_smoother_table, key->shorthand, "central-difference", &t->smoother);
+    mcp_status st = read_typed(r, n, mcp_smoother_table, key->shorthand, "auto", &t->smoother);
     if (st != MCP_OK) return st;
     const mcp_task_smoother *s = &t->smoother;
     if (s->type == MCP_SMOOTHER_SAVGOL && (s->window % 2 == 0 || s->window <= s->order))

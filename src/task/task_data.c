@@ -52,13 +52,12 @@ const mcp_key mcp_task_table[] = {
      .shorthand = "type", .form = "a type, or a mapping",
      .about = "ONLINE: how the controller gets velocities; runs on the robot and in every particle. Default: "
               "none when "
-              "all states are measured, else difference"},
+              "all states are measured, else auto"},
     {"smoother", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_smoother,
      .shape = SHAPE_TABLE, .table = mcp_smoother_table,
      .shorthand = "type", .form = "a type, or a mapping",
      .about = "OFFLINE: how recorded positions become training data. Default: none when all states are "
-              "measured, else "
-              "central-difference"},
+              "measured, else auto"},
     {"let", KEY_EXPRS, AT(let), .about = "helper definitions for the policy, in order"},
     {"policy", KEY_OWN, 0, .fallback = "{}", .read = mcp_read_policy, .shape = SHAPE_TEXT | SHAPE_TEXT_MAP,
      .form = "an expression, or a mapping input: expression",
