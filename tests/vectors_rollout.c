@@ -105,6 +105,7 @@ static void add_lowpass(mcp_text *t, const json_t *lp, int n, char name[][32])
 static void add_observer(mcp_text *t, const json_t *c, int n, char name[][32])
 {
     const char *kind = text(c, "observer");
+    if (strcmp(kind, "none")) mcp_text_add(t, "smoother: central-difference\n");
     if (!strcmp(kind, "none")) {
         mcp_text_add(t, "observer: none\n");
     } else if (!strcmp(kind, "difference")) {

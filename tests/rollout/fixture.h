@@ -34,13 +34,16 @@ static char *fixture_text(const parts *p, int steps)
 {
     return mcp_sprintf(
         "name: fixture\nrate: 20\ntrial: %.17g\n%s\n"
-        "inputs: %s\nmeasured: %s\nobserver: %s\n"
+        "inputs: %s\nmeasured: %s\nobserver: %s\n%s"
         "model:\n%s\n  kernel: %s\n"
         "policy: %s\ncost: %s\nstart: %s\n",
         steps / 20.0,
         part(p->more, "state: [p, dp, theta, dtheta]\nplant: {ode: {dp: u, dtheta: -sin(theta) - u}}"),
         part(p->inputs, "{u: {limit: 3}}"), part(p->measured, "{p: {noise: 0.01}, theta: {noise: 0.02}}"),
         part(p->observer, "{type: difference, lowpass: 0.5}"),
+        p->observer && (strstr(p->observer, "smoother:") || !strcmp(p->observer, "none"))
+            ? ""
+            : "smoother: central-difference\n",
         part(p->model_more,
              "  velocities: {p: dp, theta: dtheta}\n  features: [p, dp, dtheta, sin(theta), cos(theta), u]"),
         part(p->kernel, "se"), part(p->policy, "3*tanh(rbf(5, p, dp, dtheta, cos(theta), sin(theta))/3)"),

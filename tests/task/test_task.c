@@ -123,7 +123,7 @@ CASE(smallest_file_gets_sensible_defaults)
 {
     mcp_task *t = NULL;
     REQUIRE_OK(mcp_task_parse(&t, "s.yaml", smallest, NULL, 0, err));
-    CHECK(t->observer.type == MCP_OBSERVER_DIFFERENCE && t->smoother.type == MCP_SMOOTHER_CENTRAL);
+    CHECK(t->observer.type == MCP_OBSERVER_AUTO && t->smoother.type == MCP_SMOOTHER_AUTO);
     CHECK(t->explore.type == MCP_EXPLORE_SINES && t->explore.trials == 1 && t->explore.amplitude == 0.1);
     CHECK(t->features.n == 4 && !strcmp(t->features.item[0].expr.text, "sin(q)") &&
           !strcmp(t->features.item[3].name, "u"));
