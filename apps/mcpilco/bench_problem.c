@@ -16,6 +16,7 @@ static mcp_status make_system(bench_problem *b, const bench_request *q, mcp_erro
     char *text = mcp_sprintf(
         "name: bench\nrate: 30\ntrial: %.17g\nstate: [p, dp, theta, dtheta]\n"
         "inputs: {u: 10}\nmeasured: {p: 3e-3, theta: 3e-3}\nobserver: {type: difference, lowpass: 0.5}\n"
+        "smoother: central-difference\n"
         "model:\n  velocities: {p: dp, theta: dtheta}\n"
         "  features: [p, dp, dtheta, sin(theta), cos(theta), u]\n  kernel: se\n"
         "policy: 10*tanh(rbf(%d, p, dp, dtheta, sin(theta), cos(theta))/10)\n"
