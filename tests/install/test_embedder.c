@@ -28,7 +28,7 @@ static const char task_text[] =
     "trial: 2.0\n"
     "state: {theta: {unit: rad, angle: yes}, dtheta: rad/s}\n"
     "inputs: {u: {limit: 2.5, unit: N m}}\n"
-    "measured: {theta: 3e-3}\n"
+    "measured: {theta: 3e-3}\nobserver: difference\nsmoother: central-difference\n"
     "model: {velocities: {theta: dtheta}, features: [dtheta, sin(theta), u], kernel: 'se + drag(dtheta)'}\n"
     "policy: 2.5*tanh(rbf(20, dtheta, sin(theta), cos(theta))/2.5)\n"
     "cost: 1 - exp(-((abs(theta) - pi)/2)^2)\n"
