@@ -143,6 +143,8 @@ json_t *view_info_json(const mcp_learn_info *i)
              {"forecast_success", i->forecast_success},
              {"forecast_limit", i->forecast_limit},
              {"check_cosine", i->check_cosine},
+             {"check_first", i->check_first},
+             {"tolerance", i->tolerance},
              {"estimate_s", i->estimate_s},
              {"model_s", i->model_s},
              {"optimise_s", i->optimise_s},
@@ -173,6 +175,17 @@ static const char *verdict(const mcp_learn_info *i)
     return i->explored ? "explored" : i->success ? "success" : i->ended ? "ended early" : "no success";
 }
 
+/* The sparse model did not lead where the exact one does, and what was done about it. */
+static void view_check(const mcp_learn_info *i)
+{
+    if (!(i->check_first < 0.99)) return;
+    printf("  sparse and exact gradients disagreed (cosine %.3f); ", i->check_first);
+    if (i->tolerance > 0.0)
+        printf("the policy was learned with more points: tolerance %g, cosine %.3f\n", i->tolerance,
+               i->check_cosine);
+    else printf("the policy was learned with the exact model\n");
+}
+
 void view_trial(learn_view *v, const mcp_learn_info *i)
 {
     char   a[32], b[32], c[32], d[32];
@@ -196,6 +209,7 @@ void view_trial(learn_view *v, const mcp_learn_info *i)
                i->ended ? i->reason : "", i->steps, i->data, term_seconds(d, sizeof d, wait));
         if (motion > 0.0) printf(" (%.1f times the motion)", wait / motion);
         printf("\n");
+        view_check(i);
     }
     fflush(stdout);
 }

@@ -103,6 +103,8 @@ typedef struct {
     char   reason[128];
     double coverage;                 /* share of states inside the particles' 5-95 % band           */
     double estimate_s, model_s, optimise_s, forecast_s, plant_s; /* wall time                       */
+    double check_first; /* check_cosine at the task's tolerance; below 0.99 it was lowered ...      */
+    double tolerance;   /* ... to this; 0 = the exact posterior                                     */
 } mcp_learn_info;
 
 /* Borrows task until mcp_learner_free; copies s. On failure *out is NULL and nothing leaks. */

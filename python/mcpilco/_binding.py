@@ -184,6 +184,8 @@ class mcp_learn_info(Structure):
         ("optimise_s", c_double),
         ("forecast_s", c_double),
         ("plant_s", c_double),
+        ("check_first", c_double),
+        ("tolerance", c_double),
     ]
 
 

@@ -26,6 +26,7 @@ typedef struct {
     double score_last;
     double cost_first, cost_last; /* on the fixed noise set: of the start and of the returned policy */
     double check_cosine;          /* sparse posterior against exact, NaN if not checked */
+    double check_first;           /* the same at the task's tolerance */
     double tolerance;             /* of the sparse posterior in use after the check, 0 = exact */
     int    points;                /* most points of any GP's posterior in use */
     int    single;                /* GPs sampled in single precision */

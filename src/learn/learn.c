@@ -157,7 +157,7 @@ static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     int                  working;
     mcp_status           st = incumbent(l, &start, &working, err);
     if (st != MCP_OK) return st;
-    mcp_optimise_info    info = {.check_cosine = NAN};
+    mcp_optimise_info    info = {.check_cosine = NAN, .check_first = NAN, .tolerance = NAN};
     mcp_algorithm_input in = {
         .system = r->system,
         .trials = r->items,
@@ -192,6 +192,8 @@ static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
         it->info.cost_first = info.cost_first;
         it->info.cost_last = info.cost_last;
         it->info.check_cosine = info.check_cosine;
+        it->info.check_first = info.check_first;
+        it->info.tolerance = info.tolerance;
         it->info.optimise_s = mcp_clock() - began;
         st = mcp_store_policy(r, it, &info, err);
     }

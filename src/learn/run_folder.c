@@ -35,6 +35,8 @@ mcp_status mcp_run_item_create(mcp_run_item **out, const mcp_run *r, int explore
         .cost_first = NAN,
         .cost_last = NAN,
         .check_cosine = NAN,
+        .check_first = NAN,
+        .tolerance = NAN,
         .forecast_cost = NAN,
         .forecast_std = NAN,
         .forecast_success = NAN,

@@ -53,6 +53,8 @@ static const struct {
     {MCP_IN_OPTIMISE, "cost_first", REAL, offsetof(mcp_learn_info, cost_first)},
     {MCP_IN_OPTIMISE, "cost_last", REAL, offsetof(mcp_learn_info, cost_last)},
     {MCP_IN_OPTIMISE, "check_cosine", REAL, offsetof(mcp_learn_info, check_cosine)},
+    {MCP_IN_OPTIMISE, "check_first", REAL, offsetof(mcp_learn_info, check_first)},
+    {MCP_IN_OPTIMISE, "tolerance", REAL, offsetof(mcp_learn_info, tolerance)},
     {MCP_IN_OPTIMISE, "model_s", REAL, offsetof(mcp_learn_info, model_s)},
     {MCP_IN_OPTIMISE, "optimise_s", REAL, offsetof(mcp_learn_info, optimise_s)},
     {MCP_IN_FORECAST, "cost", REAL, offsetof(mcp_learn_info, forecast_cost)},

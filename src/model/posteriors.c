@@ -80,6 +80,7 @@ static mcp_status tighten(mcp_posteriors *p, const mcp_posteriors_request *q, mc
     while (st == MCP_OK) {
         if ((st = q->gradient(q->context, p->of, sparse, err)) != MCP_OK) break;
         p->cosine = cosine(q->params, exact, sparse);
+        if (isnan(p->first)) p->first = p->cosine;
         if (p->cosine >= cosine_least || p->points >= points) break;
         s.tolerance /= 10.0;
         s.points_max = 0;
@@ -102,7 +103,8 @@ mcp_status mcp_posteriors_create(mcp_posteriors *p, const mcp_posteriors_request
 {
     const mcp_posterior_settings s = rule(q);
     const int                    sparse = s.type == MCP_POSTERIOR_SPARSE;
-    *p = (mcp_posteriors){.ngp = q->ngp, .cosine = NAN, .tolerance = sparse ? s.tolerance : 0.0};
+    *p = (mcp_posteriors){
+        .ngp = q->ngp, .cosine = NAN, .first = NAN, .tolerance = sparse ? s.tolerance : 0.0};
     mcp_status st = make(q, &s, &p->of, &p->points, err);
     if (st != MCP_OK) return st;
     if (!sparse || !q->gradient) return counted(p);

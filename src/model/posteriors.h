@@ -31,6 +31,7 @@ typedef struct {
     mcp_posterior **of;        /* [ngp] */
     double          tolerance; /* in use; 0 = exact */
     double          cosine;    /* NaN: not checked  */
+    double          first;     /* cosine at the tolerance that was asked for, NaN: not checked */
     int             points;    /* most points of any GP */
     int             single;    /* GPs sampled in single precision, if the rollout wants it */
 } mcp_posteriors;

@@ -85,6 +85,8 @@ static mcp_status second_try(const mcp_optimise_request *q, double *theta, mcp_o
             info->cost_last = more.cost_last;
             info->score_last = more.score_last;
             info->check_cosine = more.check_cosine;
+            info->check_first = more.check_first;
+            info->tolerance = more.tolerance;
         }
     }
     mcp_free(more.history);

@@ -401,6 +401,7 @@ static mcp_status check_gradient(void *context, mcp_posterior *const *p, double 
     mcp_rollout                *r;
     mcp_status                  st = mcp_rollout_create(&r, q->system, p, &set, q->pool, err);
     if (st == MCP_OK) st = mcp_rollout_run(r, s->theta, 0.0, &noise, &result, err);
+    for (int i = 0; st == MCP_OK && i < s->params; i++) g[i] *= s->units.param[i];
     mcp_rollout_free(r);
     return st;
 }
@@ -437,6 +438,7 @@ static mcp_status run(search *s, int warm, mcp_error *err)
     if (st == MCP_OK) st = make_posteriors(s, &models, err);
     if (st == MCP_OK) {
         s->info->check_cosine = models.cosine;
+        s->info->check_first = models.first;
         s->info->tolerance = models.tolerance;
         s->info->points = models.points;
         s->info->single = models.single;
@@ -480,7 +482,7 @@ mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *
                 .theta = theta,
                 .best_score = INFINITY,
                 .best_cost = INFINITY};
-    *s.info = (mcp_optimise_info){.check_cosine = NAN};
+    *s.info = (mcp_optimise_info){.check_cosine = NAN, .check_first = NAN};
     s.began = mcp_clock();
     mcp_status st = check_settings(set, err);
     if (st != MCP_OK) return st;
