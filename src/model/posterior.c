@@ -44,13 +44,19 @@ static size_t layout_tape(tape_parts *t, const mcp_posterior *p, int ld, double 
     return used;
 }
 
-size_t mcp_posterior_tape(const mcp_posterior *p, int ld)
+/* Without the bounded features, which come after it; whole cache lines. */
+static size_t tape_of_sample(const mcp_posterior *p, int ld)
 {
     tape_parts t;
     double     nothing[1];
     size_t     whole = layout_tape(&t, p, ld, nothing);
     size_t     strip = p->strip ? mcp_strip_work(p->strip->D, p->strip->m, p->mv) / 2 + 1 : 0;
-    return whole > strip ? whole : strip;
+    return ((whole > strip ? whole : strip) + 7) / 8 * 8;
+}
+
+size_t mcp_posterior_tape(const mcp_posterior *p, int ld)
+{
+    return tape_of_sample(p, ld) + (p->low ? (size_t)p->features * (size_t)ld : 0);
 }
 
 void mcp_posterior_predict(const mcp_posterior *p, int n, int ld, const double *F, double *mean, double *var,
@@ -113,7 +119,26 @@ static void sample_double(const mcp_posterior *p, const mcp_sample_call *c)
     if (c->row) mcp_posterior_backward(p, c->n, c->ld, c->F, t.bars, t.bars + c->ld, c->tape, c->row);
 }
 
-void mcp_posterior_sample(const mcp_posterior *p, const mcp_sample_call *c)
+/* F with every feature within its bounds. */
+static void clamp_features(const mcp_posterior *p, int n, int ld, const double *F, double *to)
+{
+    for (int d = 0; d < p->features; d++)
+        for (int j = 0; j < n; j++) {
+            double v = F[d * ld + j];
+            to[d * ld + j] = v < p->low[d] ? p->low[d] : v > p->high[d] ? p->high[d] : v; /* keeps NaN */
+        }
+}
+
+/* Where a feature was clamped nothing depends on it. */
+static void clamp_rows(const mcp_posterior *p, const mcp_sample_call *c)
+{
+    for (int d = 0; c->row && d < p->features; d++)
+        for (int j = 0; j < c->n; j++)
+            if (c->F[d * c->ld + j] < p->low[d] || c->F[d * c->ld + j] > p->high[d])
+                c->row[d * c->ld + j] = 0.0;
+}
+
+static void sample(const mcp_posterior *p, const mcp_sample_call *c)
 {
     if (c->row) memset(c->row, 0, (size_t)p->features * (size_t)c->ld * sizeof *c->row);
     if (!p->strip || !c->single) {
@@ -130,6 +155,20 @@ void mcp_posterior_sample(const mcp_posterior *p, const mcp_sample_call *c)
                                  .std = c->std,
                                  .row = c->row,
                                  .work = (float *)(void *)c->tape});
+}
+
+void mcp_posterior_sample(const mcp_posterior *p, const mcp_sample_call *c)
+{
+    if (!p->low) {
+        sample(p, c);
+        return;
+    }
+    mcp_sample_call near = *c;
+    double         *F = c->tape + tape_of_sample(p, c->ld);
+    clamp_features(p, c->n, c->ld, c->F, F);
+    near.F = F;
+    sample(p, &near);
+    clamp_rows(p, c);
 }
 
 void mcp_posterior_free(mcp_posterior *p)

@@ -9,6 +9,10 @@
 
 #define AT(A, ld, i, j) (A)[(size_t)(i) * (size_t)(ld) + (size_t)(j)]
 
+/* How many ranges beyond its data a polynomial is followed: far enough to learn from a gentle exploration,
+ * and not so far that its powers throw particles out of all bounds. */
+static const double followed = 4.0;
+
 /* Of the noise variance: no data of any number that we handle leave less. */
 static const double variance_floor = 1e-5;
 
@@ -90,12 +94,42 @@ static size_t packed_room(int m)
     return (mcp_gemm_packed_doubles(m, m) + 7) / 8 * 8; /* whole cache lines */
 }
 
+static int unbounded(const mcp_kernel *k, int feature)
+{
+    for (int i = 0; i < k->nodes; i++) {
+        const mcp_kernel_node *b = &k->node[i];
+        if (b->kind != MCP_K_LINEAR && b->kind != MCP_K_PI && b->kind != MCP_K_MP) continue;
+        for (int j = 0; j < b->count; j++)
+            if (b->feature[j] == feature) return 1;
+    }
+    return 0;
+}
+
+/* Polynomials grow without bound: their features stay near the data. A feature that never changed is free. */
+static void bound_features(mcp_posterior *p, const mcp_gp *gp, double *room)
+{
+    int D = gp->features, any = 0;
+    for (int d = 0; d < D; d++) {
+        double low = INFINITY, high = -INFINITY;
+        for (int i = 0; i < gp->n; i++) {
+            low  = fmin(low, AT(gp->X, D, i, d));
+            high = fmax(high, AT(gp->X, D, i, d));
+        }
+        int bounded = unbounded(gp->kernel, d) && high > low;
+        room[d]     = bounded ? low - followed * (high - low) : -INFINITY;
+        room[D + d] = bounded ? high + followed * (high - low) : INFINITY;
+        any |= bounded;
+    }
+    p->low  = any ? room : NULL;
+    p->high = any ? room + D : NULL;
+}
+
 /* One block: the struct, alpha, room for packed W and W'; and the covariances with the points kept. */
 static mcp_status assemble(mcp_posterior **out, const mcp_gp *gp, const draft *d, int m, mcp_isa level,
                            mcp_error *err)
 {
     size_t     front = (sizeof(mcp_posterior) + 63) / 64 * 64, row = (size_t)mcp_round_lanes(m);
-    size_t     bytes = front + (row + 2 * packed_room(m)) * sizeof(double);
+    size_t     bytes = front + (row + 2 * packed_room(m) + 2 * (size_t)gp->features) * sizeof(double);
     void      *block;
     mcp_status st = mcp_block_alloc(&block, bytes, err);
     if (st != MCP_OK) return st;
@@ -106,6 +140,7 @@ static mcp_status assemble(mcp_posterior **out, const mcp_gp *gp, const draft *d
     p->level            = mcp_noise_level(gp);
     p->floor            = variance_floor * p->level;
     p->alpha            = (void *)((char *)block + front);
+    bound_features(p, gp, p->alpha + row + 2 * packed_room(m));
     p->moments_forward  = MCP_ISA_PICK(level, mcp_moments_forward);
     p->moments_backward = MCP_ISA_PICK(level, mcp_moments_backward);
     if ((st = mcp_kernel_batch_create(&p->cov, gp->kernel, level, m, d->X, err)) != MCP_OK) {

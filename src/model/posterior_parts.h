@@ -15,6 +15,7 @@ struct mcp_posterior {
     double     s2, floor; /* noise variance; smallest variance given */
     double     level;     /* the variance that accuracies are measured in: s2 where the noise is white */
     double    *alpha;
+    double    *low, *high; /* [features] where samples stay, infinite: anywhere; NULL: all are */
     mcp_packed W, Wt; /* Q = W' W, W lower triangular; and W' */
     size_t     bytes;
     const mcp_strip_model *strip; /* in single precision; NULL: it is not used */
