@@ -108,7 +108,7 @@ static mcp_status prepare(check *c, mcp_error *err)
     if (st != MCP_OK) goto done;
     if ((st = mcp_observer_settle(c->system, 1, &c->trial, err)) != MCP_OK) goto done;
     if ((st = mcp_estimate_states(&c->states, c->system, c->trial, err)) != MCP_OK) goto done;
-    mcp_fit_data data = {1, &c->trial, &c->states, NULL, 1, 1};
+    mcp_fit_data data = {1, &c->trial, &c->states, NULL, 1, 1, NULL};
     if ((st = mcp_fit_create(&c->fit, c->system, &data, c->pool, err)) != MCP_OK) goto done;
     c->theta = mcp_calloc((size_t)c->params + 1, sizeof *c->theta);
     if (!c->theta) {
@@ -298,7 +298,8 @@ static int run(check *c, int listing)
     if (prepare(c, &err) != MCP_OK || gradient(c, &worst, &all, &err) != MCP_OK ||
         cost_of_step(c, &err) != MCP_OK)
         return term_error("check", &err);
-    json_object_set_new(c->report, "gradient_right", all == ROUGH ? json_null() : json_boolean(all == RIGHT));
+    json_object_set_new(c->report, "gradient_right",
+                        all == ROUGH ? json_null() : json_boolean(all == RIGHT));
     if (!c->json && !real) describe_observer(c);
     if (warn(c, real, &err) != MCP_OK) return term_error("check", &err);
     if (c->json) code = term_json(json_incref(c->report));
@@ -306,7 +307,8 @@ static int run(check *c, int listing)
         printf("  the gradient cannot be checked: the cost is too rough along the parameters for differences "
                "to tell;\n  look for kinks and divisions in the task's expressions\n");
     else
-        printf("  the gradient is %s (largest relative error %.1e)\n", all == RIGHT ? "right" : "WRONG", worst);
+        printf("  the gradient is %s (largest relative error %.1e)\n", all == RIGHT ? "right" : "WRONG",
+               worst);
     return all == WRONG ? 1 : code;
 }
 

@@ -63,10 +63,14 @@ typedef struct {
     double   lengthscale_floor;
     double   noise_start;     /* where the noise standard deviation starts; 0 = a tenth of the targets' rms */
     int      fix_lambda;      /* 1: lambda of every se, matern, rq and periodic stays 1 */
-    int      from_present;    /* 1: the first start is the present hyper-parameters, not a data-driven one */
+    /* 1: the first start is the present hyper-parameters; the second, if there is one, what the data suggest,
+     * and that has to be clearly better */
+    int      from_present;
     int      restarts;        /* additional starts besides the first one */
     int      evaluations_max; /* per start */
     uint64_t seed;
+    /* weight of weak log-normal priors around what the data suggest, against spiky fits; 0 = none */
+    double   prior;
 } mcp_gp_settings;
 MCP_API void mcp_gp_settings_init(mcp_gp_settings *s, size_t size) MCP_ANY_THREAD;
 #define mcp_gp_settings_default(s) mcp_gp_settings_init((s), sizeof(mcp_gp_settings))

@@ -231,6 +231,7 @@ class mcp_gp_settings(Structure):
         ("restarts", c_int),
         ("evaluations_max", c_int),
         ("seed", c_uint64),
+        ("prior", c_double),
     ]
 
 

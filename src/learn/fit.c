@@ -68,7 +68,7 @@ static mcp_status gather_visited(mcp_fit *f, int trials, mcp_states *const *stat
 
 typedef struct {
     mcp_fit           *fit;
-    double *const     *hyper;
+    double *const     *hyper, *const *start;
     uint64_t           seed;
     uint32_t           number;
     int                trials;
@@ -126,6 +126,9 @@ static void fit_one(void *context, int g, int worker)
         if ((w->status[g] = mcp_gp_set(f->gp[g], mcp_gp_hyper(f->first[g]), err)) != MCP_OK) return;
         settings.from_present = 1;
         settings.restarts = 0;
+    } else if (w->start && mcp_gp_set(f->gp[g], w->start[g], NULL) == MCP_OK) {
+        settings.from_present = 1;
+        if (settings.restarts < 1) settings.restarts = 1;
     }
     w->status[g] = mcp_gp_train(f->gp[g], &settings, err);
     if (w->status[g] == MCP_OK) f->info[g] = *mcp_gp_trained(f->gp[g]);
@@ -255,6 +258,7 @@ mcp_status mcp_fit_create(mcp_fit **out, const mcp_system *s, const mcp_fit_data
     work       w = {.fit = f,
                     .hyper = d->hyper,
                     .seed = d->seed,
+                    .start = d->start,
                     .number = d->number,
                     .trials = d->trials,
                     .states = d->states};
@@ -276,6 +280,7 @@ mcp_status mcp_fit_create(mcp_fit **out, const mcp_system *s, const mcp_fit_data
         for (int g = 0; twice && backward && g < s->ngp; g++)
             f->sensor_std[g] = sensor_std(g, d->trials, d->states);
         if (d->hyper && twice) w.hyper = d->hyper + s->ngp;
+        if (d->start && twice) w.start = d->start + s->ngp;
         st = fit_all(f, w, d->trial, pool, err);
     }
     if (st == MCP_OK && twice) {

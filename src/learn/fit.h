@@ -27,6 +27,7 @@ typedef struct {
     double *const     *hyper;
     uint64_t           seed;
     uint32_t           number;
+    double *const     *start; /* as hyper, of the trial before: where training starts; NULL: from the data */
 } mcp_fit_data;
 /* hyper == NULL trains; else hyper[i] are the mcp_kernel_params + 1 numbers of GP i, hyper[ngp + i] those of
  * its first model. Pure: same data, seed and number, same hyper-parameters, for any number of threads. */

@@ -73,6 +73,15 @@ static mcp_status estimate(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     return mcp_store_states(l->run, it, err);
 }
 
+/* Hyper-parameters of the trial before, from where training goes on; 0: there are none. */
+static int last_hyper(const mcp_run *r, int number, double **hyper)
+{
+    const mcp_run_item *it = mcp_run_trial(r, number - 1);
+    if (!it) return 0;
+    return (it->hyper ? mcp_fit_hyper_split(it->hyper, r->system, hyper, NULL)
+                      : mcp_load_hyper(r, number - 1, hyper, NULL)) == MCP_OK;
+}
+
 /* The model of all data so far, in l->fit; number: of the policy trial it is for. */
 static mcp_status fit_all(mcp_learner *l, int number, mcp_error *err)
 {
@@ -89,8 +98,13 @@ static mcp_status fit_all(mcp_learner *l, int number, mcp_error *err)
     if (st == MCP_OK && tell(l, MCP_PHASE_MODEL, number, NULL, 0, 0)) st = stopped(err);
     mcp_fit_free(l->fit);
     l->fit = NULL;
-    mcp_fit_data data = {r->items, trial, l->states, NULL, r->seed, (uint32_t)number};
+    double     **before = mcp_calloc(2 * (size_t)r->system->ngp + 1, sizeof *before);
+    mcp_fit_data data = {r->items, trial, l->states, NULL, r->seed, (uint32_t)number, NULL};
+    if (st == MCP_OK && !before) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the model");
+    if (st == MCP_OK && last_hyper(r, number, before)) data.start = before;
     if (st == MCP_OK) st = mcp_fit_create(&l->fit, r->system, &data, l->pool, err);
+    for (int g = 0; before && g < 2 * r->system->ngp; g++) mcp_free(before[g]);
+    mcp_free(before);
     mcp_free(l->trials);
     l->trials = trial;
     return st;

@@ -178,7 +178,7 @@ mcp_status mcp_run_model(mcp_fit **out, const mcp_run *r, int number, mcp_pool *
         trial[i] = r->item[i]->trial;
         states[i] = r->item[i]->states;
     }
-    mcp_fit_data data = {n, trial, states, hyper, r->seed, (uint32_t)number};
+    mcp_fit_data data = {n, trial, states, hyper, r->seed, (uint32_t)number, NULL};
     if (st == MCP_OK) st = mcp_fit_create(out, r->system, &data, pool, err);
     for (int g = 0; hyper && g < 2 * r->system->ngp; g++) mcp_free(hyper[g]);
     mcp_free(hyper);

@@ -30,6 +30,8 @@ void mcp_gp_forget(mcp_gp *gp);
 /* Start and bounds of every hyper-parameter, from the scale of the data (hyper_start.c). Arrays of params
  * + 1. */
 void mcp_gp_start(const mcp_gp *gp, const mcp_gp_settings *s, double *start, double *lower, double *upper);
+/* Deviations of the prior of hyper-parameter i (a log) below and above its start; i = params: the noise. */
+void mcp_gp_prior(const mcp_gp *gp, int i, double *below, double *above);
 
 /* Workspace of the likelihood of one gp (likelihood.c): everything n x n, allocated once. */
 typedef struct mcp_likelihood mcp_likelihood;

@@ -2,6 +2,9 @@
  * a start that the data suggest and a few random ones. The best point ever evaluated is kept, whatever the
  * optimiser says at its end.
  *
+ * To the likelihood comes a weak log-normal prior around that start (settings.prior): little data explain
+ * themselves as well by spikes and no noise as by a smooth function and some.
+ *
  * The optimiser sees logs relative to what the data suggest and a likelihood of targets in units of the noise
  * it starts with: its tolerances mean the same in every unit. */
 #include <math.h>
@@ -15,6 +18,8 @@
 #include "math/sized.h"
 #include "model/gp_parts.h"
 
+static const double clearly = 2.0; /* of log likelihood */
+
 typedef struct {
     mcp_likelihood *w;
     int             count, free; /* hyper-parameters; those that move */
@@ -23,7 +28,10 @@ typedef struct {
     double         *origin, zero; /* what the data suggest, and what to take off the likelihood */
     double         *full, *gradient, *x; /* at the point being evaluated */
     double         *best, nlml, jitter;  /* of this start                */
+    double          value;               /* nlml and the prior's part    */
     double         *winner;              /* of all starts                */
+    const mcp_gp   *gp;
+    double          prior;
     int             evaluations;
     nlopt_opt       opt;
 } search;
@@ -45,6 +53,20 @@ static size_t layout(search *q, char *base)
     return a.used;
 }
 
+/* -log prior at q->full, but for a constant; added to g, over the free parameters. */
+static double prior_of(const search *q, double *g)
+{
+    double sum = 0.0;
+    for (int i = 0; i < q->free && q->prior > 0.0; i++) {
+        double below, above, off = q->full[q->place[i]] - q->origin[q->place[i]];
+        mcp_gp_prior(q->gp, q->place[i], &below, &above);
+        double r = off / (off < 0.0 ? below : above);
+        sum += 0.5 * q->prior * r * r;
+        if (g) g[i] += q->prior * r / (off < 0.0 ? below : above);
+    }
+    return sum;
+}
+
 /* NLopt's objective over the free parameters. A point whose matrix cannot be factorised is very bad, not an
  * error. */
 static double objective(unsigned n, const double *x, double *g, void *data)
@@ -58,12 +80,14 @@ static double objective(unsigned n, const double *x, double *g, void *data)
         return 1e12;
     }
     for (unsigned i = 0; g && i < n; i++) g[i] = q->gradient[q->place[i]];
-    if (nlml < q->nlml) {
+    double value = nlml + prior_of(q, g);
+    if (value < q->value) {
+        q->value  = value;
         q->nlml   = nlml;
         q->jitter = jitter;
         memcpy(q->best, q->full, (size_t)q->count * sizeof *q->best);
     }
-    return nlml - q->zero;
+    return value - q->zero;
 }
 
 /* L-BFGS sometimes stops at once because its first steps were badly scaled: it then goes on from the best
@@ -73,12 +97,12 @@ static void descend(search *q, const double *from, int evaluations_max)
     int first = q->evaluations;
     memcpy(q->x, from, (size_t)q->free * sizeof *from);
     for (int round = 0; round < 4 && q->evaluations - first < evaluations_max; round++) {
-        double before = q->nlml, value;
+        double before = q->value, value;
         int    left   = evaluations_max - (q->evaluations - first);
         nlopt_set_maxeval(q->opt, left);
         nlopt_result r = nlopt_optimize(q->opt, q->x, &value);
         if (r == NLOPT_MAXEVAL_REACHED || r == NLOPT_OUT_OF_MEMORY) break;
-        if (!(before - q->nlml > 1e-6 * (1.0 + fabs(q->nlml - q->zero)))) break;
+        if (!(before - q->value > 1e-6 * (1.0 + fabs(q->value - q->zero)))) break;
         for (int i = 0; i < q->free; i++) q->x[i] = q->best[q->place[i]] - q->origin[q->place[i]];
     }
 }
@@ -94,6 +118,8 @@ static void random_start(const search *q, mcp_rand *r, double *x)
 
 static mcp_status check_settings(const mcp_gp_settings *s, mcp_error *err)
 {
+    if (!(s->prior >= 0.0) || isinf(s->prior))
+        return mcp_fail(err, MCP_ERR_ARG, "gp: prior = %g; a finite weight that is not negative", s->prior);
     if (!(s->noise_floor >= 0.0) || !(s->lengthscale_floor >= 0.0) || !(s->noise_start >= 0.0) ||
         isinf(s->noise_floor) || isinf(s->lengthscale_floor) || isinf(s->noise_start))
         return mcp_fail(
@@ -111,6 +137,8 @@ static mcp_status check_settings(const mcp_gp_settings *s, mcp_error *err)
 static mcp_status prepare(search *q, const mcp_gp *gp, const mcp_gp_settings *s, mcp_error *err)
 {
     double *lo = q->x + q->count, *hi = lo + q->count;
+    q->gp = gp;
+    q->prior = s->prior;
     mcp_gp_start(gp, s, q->start, q->lower, q->upper);
     memcpy(q->origin, q->start, (size_t)q->count * sizeof *q->origin);
     q->zero = gp->n * q->origin[q->count - 1];
@@ -133,21 +161,25 @@ static mcp_status prepare(search *q, const mcp_gp *gp, const mcp_gp_settings *s,
     return MCP_OK;
 }
 
-/* First start, then random ones; the best over all of them becomes the winner. */
+/* First start, then random ones; the best over all of them becomes the winner. After the present parameters
+ * comes what the data suggest, and a model that has proved itself gives way only to one that is clearly
+ * better. */
 static mcp_status run_starts(search *q, const mcp_gp_settings *s, mcp_gp_info *info, mcp_error *err)
 {
     mcp_rand   r  = mcp_rand_make(s->seed, 0, 0, MCP_RNG_TRAIN);
     double    *x  = q->x + q->count; /* the optimiser has copied the bounds by now */
     mcp_status st = mcp_likelihood_run(q->w, q->start, &info->nlml_start, NULL, &info->jitter, err);
-    info->nlml    = INFINITY;
+    double winner = INFINITY;
     for (int start = 0; start <= s->restarts; start++) {
         for (int i = 0; start == 0 && i < q->free; i++) x[i] = q->start[q->place[i]] - q->origin[q->place[i]];
         if (start > 0) random_start(q, &r, x);
-        q->nlml = INFINITY;
+        for (int i = 0; start == 1 && s->from_present && i < q->free; i++) x[i] = 0.0;
+        q->value = INFINITY;
         descend(q, x, s->evaluations_max);
-        if (!isfinite(q->nlml)) continue;
+        if (!isfinite(q->value)) continue;
         info->starts++;
-        if (!(q->nlml < info->nlml)) continue;
+        if (!(q->value < winner - (s->from_present && isfinite(winner) ? clearly : 0.0))) continue;
+        winner       = q->value;
         info->nlml   = q->nlml;
         info->jitter = q->jitter;
         memcpy(q->winner, q->best, (size_t)q->count * sizeof *q->best);

@@ -268,8 +268,11 @@ const mcp_key mcp_model_table[] = {
      .about = "noise deviation the training starts from; 0 = a tenth of the targets' deviation"},
     {"fix_lambda", KEY_FLAG, AT(model.gp.fix_lambda), .fallback = "no",
      .about = "keep the signal deviation of se at 1"},
+    {"prior", KEY_NUMBER, AT(model.gp.prior), 0, 100, .fallback = "1",
+     .about = "weight of weak log-normal priors on the hyper-parameters, around what the scale of the data "
+              "suggests: short length-scales and little noise must earn their place; 0 = likelihood alone"},
     {"restarts", KEY_INT, AT(model.gp.restarts), 0, 100, .fallback = "1",
-     .about = "further starts of the training besides the one from the data"},
+     .about = "further starts of the training besides the one from the data, or from the trial before"},
     {"evaluations_max", KEY_INT, AT(model.gp.evaluations_max), 1, 100000, .fallback = "200",
      .about = "most likelihood evaluations per start"},
     {"posterior", KEY_CHOICE, AT(model.posterior.type), .choices = "exact|sparse|subset",

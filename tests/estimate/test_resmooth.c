@@ -40,7 +40,7 @@ static int setup_open(setup *s, const char *text)
         if (st == MCP_OK) st = mcp_estimate_states(&s->states[i], s->r.system, s->trial[i], &why);
     }
     if (st == MCP_OK) st = mcp_pool_create(&pool, 1, &why);
-    mcp_fit_data data = {TRIALS, s->trial, s->states, NULL, 1, 1};
+    mcp_fit_data data = {TRIALS, s->trial, s->states, NULL, 1, 1, NULL};
     if (st == MCP_OK) st = mcp_fit_create(&s->fit, s->r.system, &data, pool, &why);
     mcp_pool_free(pool);
     if (st != MCP_OK) FAIL_("%s", why.text);
