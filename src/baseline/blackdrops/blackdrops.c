@@ -394,7 +394,6 @@ mcp_status mcp_blackdrops_improve(const mcp_algorithm_input *in, double *theta, 
     q.generations = in->system->task->optimise.generations;
     *info = (mcp_optimise_info){.check_cosine = NAN,
                                 .check_first = NAN,
-                                .tolerance = NAN,
                                 .tolerance = in->system->task->model.posterior.tolerance};
     if ((st = mcp_blackdrops_check(in->system, err)) != MCP_OK) return st;
     if ((st = prepare(&q, err)) == MCP_OK && (st = find_scale(&q, err)) == MCP_OK) {

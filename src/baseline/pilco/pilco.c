@@ -294,7 +294,6 @@ mcp_status mcp_pilco_improve(const mcp_algorithm_input *in, double *theta, mcp_o
     mcp_status st;
     *info = (mcp_optimise_info){.check_cosine = NAN,
                                 .check_first = NAN,
-                                .tolerance = NAN,
                                 .points = in->pairs->n,
                                 .tolerance = in->system->task->model.posterior.tolerance};
     if ((st = mcp_pilco_recognise(&q.plan, in->system, err)) != MCP_OK) return st;
