@@ -43,7 +43,8 @@ static int set_up(void)
         mcp_trial_create(&trial, task, &e) != MCP_OK ||
         mcp_plant_run(plant, NULL, (mcp_trial_key){1, 0, 0}, NULL, NULL, trial, &e) != MCP_OK ||
         mcp_estimate_states(&states, sys, trial, &e) != MCP_OK ||
-        mcp_fit_create(&fit, sys, &(mcp_fit_data){1, &trial, &states, NULL, 1, 1}, NULL, &e) != MCP_OK) {
+        mcp_fit_create(&fit, sys, &(mcp_fit_data){1, &trial, &states, NULL, 1, 1, NULL}, NULL, &e) !=
+            MCP_OK) {
         FAIL_("%s", e.text);
         return 0;
     }
