@@ -135,13 +135,15 @@ static const char *const verdict_word[] = {"right", "rough", "wrong"};
 typedef struct {
     double slope, numeric; /* from the gradient, by differences          */
     double error, doubt;   /* of the first against the second, of these */
+    double apart;          /* two differences from each other, relative to themselves */
 } slope;
 
-/* A gradient is wrong only if it is further from the differences than these are from each other. */
+/* A gradient is wrong only if it is further from the differences than these are from each other, and these
+ * have settled on a value of their own. */
 static verdict judge(const slope *k)
 {
     if (k->error < 1e-5 || (k->error < 1e-2 && k->error < 3 * k->doubt)) return RIGHT;
-    return k->error < 3 * k->doubt || !isfinite(k->doubt) ? ROUGH : WRONG;
+    return k->error < 3 * k->doubt || !(k->apart < 0.1) ? ROUGH : WRONG;
 }
 
 /* Slope of J along one random direction of a group of parameters, each in its unit: from the gradient, and by
@@ -154,7 +156,7 @@ static mcp_status slope_of(check *c, mcp_rollout *r, const mcp_noise *noise, con
     mcp_rollout_result side[2] = {{.J = 0.0}, {.J = 0.0}};
     double             scale = 0.0, before = NAN, least = 0.0;
     mcp_status         st = MCP_OK;
-    *out = (slope){.error = INFINITY, .doubt = INFINITY};
+    *out = (slope){.error = INFINITY, .doubt = INFINITY, .apart = INFINITY};
     memcpy(moved, c->theta, (size_t)c->params * sizeof *moved);
     for (double h = 1e-4; h > 1e-8 && st == MCP_OK; h /= 10.0) {
         for (int k = 0; k < 2 && st == MCP_OK; k++) {
@@ -177,6 +179,8 @@ static mcp_status slope_of(check *c, mcp_rollout *r, const mcp_noise *noise, con
             out->numeric = found;
         }
         if (fabs(found - before) / unit < out->doubt) out->doubt = fabs(found - before) / unit;
+        double size = fmax(fmax(fabs(found), fabs(before)), fmax(least, DBL_MIN));
+        if (fabs(found - before) / size < out->apart) out->apart = fabs(found - before) / size;
         before = found;
     }
     return st;
