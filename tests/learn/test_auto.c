@@ -131,12 +131,16 @@ CASE(a_model_read_back_has_the_same_data)
     mcp_states  *states[2] = {r->item[0]->states, r->item[1]->states};
     data.trial = trial;
     data.states = states;
+    double *before[2] = {NULL, NULL}; /* of the only GP and of its first model */
+    REQUIRE_OK(mcp_load_hyper(r, 1, before, err));
+    data.start = before;
     REQUIRE_OK(mcp_fit_create(&two, r->system, &data, pool, err));
     CHECK(one->pairs->n == two->pairs->n && one->first[0] && one->sensor_std[0] > 0);
     CHECK(!memcmp(one->pairs->X, two->pairs->X,
                   (size_t)(one->pairs->n * one->pairs->nf) * sizeof *one->pairs->X));
     mcp_fit_free(one);
     mcp_fit_free(two);
+    for (int i = 0; i < 2; i++) mcp_free(before[i]);
     mcp_pool_free(pool);
     mcp_run_free(r);
 }
