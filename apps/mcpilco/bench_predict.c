@@ -132,7 +132,7 @@ static mcp_status run_all(mcp_run *r, const mcp_task *task, int steps, mcp_error
         printf("%s, %s: root mean square error of one-step changes | after %d steps\n", r->folder, task->name,
                steps);
     for (int n = r->explored; n < r->items && st == MCP_OK; n++) {
-        mcp_fit_data data = {n, trial, states, NULL, r->seed, (uint32_t)(n - r->explored + 1)};
+        mcp_fit_data data = {n, trial, states, NULL, r->seed, (uint32_t)(n - r->explored + 1), NULL};
         st = try_trial(&f, &data, trial[n], pool, err);
     }
     for (int i = 0; states && i < r->items; i++) mcp_states_free(states[i]);
