@@ -20,6 +20,7 @@ typedef struct {
     mcp_descent_info           *info;
     nlopt_opt                   opt;
     int                         settled, first; /* the round is over; its first evaluation */
+    double                      scale;          /* of f for NLopt: its first step is as long as the gradient */
     double                     *best, *best_gradient;          /* the lowest point */
     double                     *x, *gradient, *history;        /* where NLopt is; f so far */
 } descent;
@@ -50,11 +51,10 @@ static int has_settled(const descent *q)
            f[-WINDOW] - f[0] <= q->s->tolerance * (fabs(f[0]) + 1e-12);
 }
 
-/* NLopt's objective; after a stop NLopt asks once more. No value: far above the start, and flat, so that the
+/* After a stop NLopt asks once more. No value: far above the start, and flat, so that the
  * line search turns back. */
-static double objective(unsigned n, const double *x, double *g, void *data)
+static double evaluate(descent *q, size_t n, const double *x, double *g)
 {
-    descent          *q = data;
     mcp_descent_info *info = q->info;
     double           *out = g ? g : q->gradient, f, size, length;
     if (info->stopped || q->settled || info->evaluations >= q->s->evaluations_max) return info->f;
@@ -80,6 +80,14 @@ static double objective(unsigned n, const double *x, double *g, void *data)
     return f;
 }
 
+static double objective(unsigned n, const double *x, double *g, void *data)
+{
+    descent *q = data;
+    double   f = evaluate(q, n, x, g);
+    for (unsigned i = 0; g && i < n; i++) g[i] *= q->scale;
+    return q->scale * f;
+}
+
 static mcp_status run(descent *q, mcp_error *err)
 {
     q->opt = nlopt_create(NLOPT_LD_LBFGS, (unsigned)q->n);
@@ -90,6 +98,7 @@ static mcp_status run(descent *q, mcp_error *err)
         double f, before = q->info->f;
         if (left < 2) break;
         q->settled = 0;
+        q->scale = 1 / fmax(1, norm(q->n, q->best_gradient, NULL));
         q->first = q->info->evaluations;
         nlopt_set_force_stop(q->opt, 0);
         nlopt_set_maxeval(q->opt, left);
