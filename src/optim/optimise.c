@@ -29,7 +29,7 @@
 
 enum { RACE_STEPS = 50, RESAMPLE_MOST = 10, RESTART_MOST = 5, CHECK_PARTICLES = 32 };
 enum { RULE_PLATEAU = 0, RULE_MONITOR, RULE_SCHEDULE };
-/* shares of the particles: the policy succeeds; it does not, and is given twice the patience */
+/* shares of the particles: the policy succeeds; it does not, and is given four times the patience */
 static const double failed_few = 0.01, failed_most = 0.5;
 static const uint32_t fixed_noise = UINT32_MAX; /* step number of the evaluation's noise */
 
@@ -136,7 +136,7 @@ static double worth(const search *s, double reference)
 static mcp_verdict plateau_at(search *s, mcp_plateau *r, int i)
 {
     double      J, now = evaluate(s, &J);
-    r->patience = s->set->patience * (s->states && s->failed > failed_most ? 2 : 1);
+    r->patience = s->set->patience * (s->states && s->failed > failed_most ? 4 : 1);
     mcp_verdict verdict = mcp_plateau_step(r, i, now, isfinite(now) ? worth(s, r->reference) : 0.0, &s->pace);
     if (r->since == i && verdict == MCP_RULE_GO)
         memcpy(s->reference_costs, s->costs, (size_t)s->judges * sizeof *s->costs);

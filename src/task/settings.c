@@ -23,8 +23,8 @@ const mcp_key mcp_optimise_table[] = {
          "plateau: lower the rate when the cost on a fixed noise set stops falling, keep the best policy; "
          "monitor: the smoothed cost difference of the extended paper; schedule: a fixed number of steps"},
     {"patience", KEY_INT, AT(patience), 1, 100000, .fallback = "75",
-     .about = "plateau: steps without a gain that counts before the rate is lowered to a quarter; twice as "
-              "many while more than half of the particles fail"},
+     .about = "plateau: steps without a gain that counts before the rate is lowered to a quarter; four times "
+              "as many while more than half of the particles fail"},
     {"evaluate_every", KEY_INT, AT(evaluate_every), 1, 100000, .fallback = "25",
      .about = "plateau: steps between evaluations on the fixed noise set"},
     {"evaluate_particles", KEY_INT, AT(evaluate_particles), 0, 100000, .fallback = "400",
