@@ -20,7 +20,7 @@ typedef struct {
     mcp_descent_info           *info;
     nlopt_opt                   opt;
     int                         settled, first; /* the round is over; its first evaluation */
-    double                      scale;          /* of f for NLopt: its first step is as long as the gradient */
+    double                      scale;          /* of f for NLopt, whose first step is the gradient */
     double                     *best, *best_gradient;          /* the lowest point */
     double                     *x, *gradient, *history;        /* where NLopt is; f so far */
 } descent;
