@@ -54,7 +54,7 @@ static mcp_status advance(forecaster *f, int first, int k, double *x, double *ch
 static mcp_status foresee(forecaster *f, int start, errors *e, mcp_error *err)
 {
     size_t     nx = (size_t)f->s->nx;
-    double     x[MCP_MAX_STATE], change[MCP_MAX_STATE];
+    double     x[MCP_MAX_STATE], change[MCP_MAX_STATE] = {0};
     mcp_status st;
     memcpy(x, f->real + (size_t)(start - 1) * nx, nx * sizeof *x);
     if ((st = advance(f, 1, start - 1, x, change, err)) != MCP_OK) return st;

@@ -19,6 +19,8 @@
 #define MISSED_DEVIATIONS 4.0 /* a forecast this far off is wrong, whatever else it got right    */
 #define MISSED_INSIDE     0.5 /* share of states in the 90 % band                                */
 #define VAGUE_WIDTH       1.0 /* band over the range of everything the plant ever did            */
+#define VAGUE_ALWAYS      3.0 /* the same: too wide, however sure the forecast is of its cost    */
+#define VAGUE_COST        0.1 /* deviation of the forecast cost over that cost                   */
 #define START_OFF         5.0
 #define SMOOTHED_OFF      3.0
 #define NOISE_OFF         3.0
@@ -155,11 +157,19 @@ static void wrong_model(doctor *q)
         s->noise);
 }
 
+/* Bands that say nothing of the state; narrower ones are forgiven a forecast that is sure of its cost. */
+static double vague_width(const doctor *q)
+{
+    const mcp_learn_info *i = q->info;
+    return i->forecast_std > VAGUE_COST * fabs(i->forecast_cost) ? VAGUE_WIDTH : VAGUE_ALWAYS;
+}
+
 static void wide_bands(doctor *q)
 {
     const mcp_signs *s = &q->sign;
+    const double     most = vague_width(q);
     int              w = 0;
-    while (w < MCP_WINDOWS && !(s->width[w] > VAGUE_WIDTH)) w++;
+    while (w < MCP_WINDOWS && !(s->width[w] > most)) w++;
     if (w == MCP_WINDOWS) return;
     double until = w * q->task->trial / MCP_WINDOWS;
     mcp_finding *f = find(q, MCP_CAUSE_LONG_TRIAL,
@@ -267,7 +277,7 @@ static void judge(doctor *q)
     double off = q->out->deviations, chance = 100 * i->forecast_success, inside = lowest_inside(&q->sign);
     int    tested = q->task->success.text != NULL;
     int    missed = fabs(off) >= MISSED_DEVIATIONS || i->coverage < MISSED_INSIDE;
-    int    vague = q->sign.width[MCP_WINDOWS - 1] > VAGUE_WIDTH;
+    int    vague = q->sign.width[MCP_WINDOWS - 1] > vague_width(q);
     char   cost[96];
     mcp_print(cost, sizeof cost, "cost %.3g, forecast %.3g +- %.2g (%+.1f deviations)", i->cost,
              i->forecast_cost, i->forecast_std, off);

@@ -449,7 +449,7 @@ static mcp_status prepare(drawing *d, const double *visited, int visits, mcp_err
             return mcp_fail(err, MCP_ERR_TASK, "a policy network has %d features; %d are possible",
                             mcp_program_net_features(d->p, node), FEATURES_MAX);
     /* All decided from the box before any of it is used, so that the order of states does not matter. */
-    double turn[MCP_MAX_STATE];
+    double turn[MCP_MAX_STATE] = {0};
     for (int i = 0; i < nx; i++) turn[i] = turn_of(d, i);
     memcpy(d->turn, turn, (size_t)nx * sizeof *turn);
     for (int k = 0; k < PROBES; k++) draw_state(d, d->probe + (size_t)k * (size_t)nx);

@@ -80,7 +80,7 @@ static void find_least(search *q)
 {
     enum { STARTS = 60 };
     const mcp_task *t = q->s->task;
-    double          at[MCP_MAX_STATE + MCP_MAX_INPUT], mean[MCP_MAX_STATE];
+    double          at[MCP_MAX_STATE + MCP_MAX_INPUT] = {0}, mean[MCP_MAX_STATE];
     mcp_rand        random = mcp_rand_make(1, 0, 0, MCP_RNG_OTHER);
     mcp_start_mean(t, &t->start, mean);
     q->least = INFINITY;
@@ -107,7 +107,7 @@ static int succeeds(search *q, const double *at)
 /* Does the cost depend on coordinate i there? */
 static int matters(search *q, int i)
 {
-    double at[MCP_MAX_STATE + MCP_MAX_INPUT];
+    double at[MCP_MAX_STATE + MCP_MAX_INPUT] = {0};
     memcpy(at, q->at, sizeof at);
     at[i] += 0.3 * (1.0 + fabs(at[i]));
     return fabs(cost_at(q, at) - q->least) > 1e-9;

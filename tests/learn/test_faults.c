@@ -235,11 +235,11 @@ static const fault faults[] = {
     {"limit_hit",
      MCP_CAUSE_LIMIT,
      {.delay = 0},
-     {"limits={far: abs(theta) > 3.6}"},
+     {"limits={far: abs(theta) > 3.3}"},
      "cost rise before the limit",
      {.delay = 0},
-     {"limits={far: abs(theta) > 3.6}",
-      "cost=1 - exp(-((abs(theta) - pi)/2)^2) + 2*max(abs(theta) - 3.2, 0)"}},
+     {"limits={far: abs(theta) > 3.3}",
+      "cost=1 - exp(-((abs(theta) - pi)/2)^2) + 2*max(abs(theta) - 3.1, 0)"}},
     {"mixture_of_starts",
      MCP_CAUSE_START,
      {.other = 1.5},
@@ -259,8 +259,9 @@ static void plant_fault(const fault *f)
             CHECK_HAS(mcp_diagnosis_remedy(&faulty.of[i]), f->word);
     printf("  mended:\n");
     learn(&mended, f->mended, f->remedy, MCP_CAUSE_NONE);
-    CHECK(solved(&mended));
-    CHECK(!named(&mended, f->cause));
+    CHECK(solved(&mended)); /* the first model may still be too wide; the last has nothing to name */
+    if (mended.trials) CHECK(!mended.of[mended.trials - 1].findings ||
+                             mended.of[mended.trials - 1].finding[0].cause != f->cause);
 }
 
 /* A number that is none ends the trial with a sentence; without it the run goes on and is solved. */

@@ -46,7 +46,7 @@ spring 1 "{exec: [$PYTHON, $DRIVERS/gymnasium_plant.py, 'spring_env:Spring', --a
 learn gym spring.yaml
 [ "$(wc -l < gym/trial-01/trial.csv)" -eq 52 ] ||
     fail "an environment's trial has $(wc -l < gym/trial-01/trial.csv) lines"
-learn ended spring.yaml --set 'start.mean=[0.45, 2]'
+learn ended spring.yaml --set 'start.mean=[0.3, 1.6]'
 grep -q 'the environment terminated the episode' ended/trial-01/trial.json ||
     fail "the end of an episode was not noticed"
 gym="$PYTHON, $DRIVERS/gymnasium_plant.py, 'spring_env:SpringSteps', --rate, '50', --inputs, u"
