@@ -14,6 +14,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 SOURCE, MCPILCO, SCRATCH = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
@@ -78,6 +79,14 @@ def run(command, background=False):
                                 stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
     return subprocess.run(command, shell=True, cwd=SCRATCH, env=environment, stdin=subprocess.DEVNULL,
                           capture_output=True, text=True, timeout=300)
+
+
+def wait_for_ports():
+    """Until a server that was just started listens (port 7000 of the pages), or two seconds."""
+    for _ in range(40):
+        if any(":1B58 " in Path(f"/proc/net/{kind}").read_text() for kind in ("tcp", "udp")):
+            return
+        time.sleep(0.05)
 
 
 def whole(yaml):
@@ -155,6 +164,7 @@ def main():
                 ran += 1
                 if command.endswith("&"):
                     servers.append(run(command[:-1], background=True))
+                    wait_for_ports()
                     continue
                 result = run(command)
                 said = (result.stderr or result.stdout).strip().split("\n")[-1]
