@@ -6,8 +6,8 @@
     faults    the k-th system call fails or comes late, then the run is resumed: the same files
     locale    a comma as the decimal point: the same files
 
-Everything is drawn from the seed and bounded; only loopback is used. Prints one line; exits with 1 on a
-finding, and keeps what led to it in FOLDER.
+N counts folders, plants, SIGKILLs, runs. Everything is drawn from the seed and bounded; only loopback is
+used. Prints one line; exits with 1 on a finding, and keeps what led to it in FOLDER.
 """
 import argparse
 import concurrent.futures
@@ -39,10 +39,11 @@ optimise: {{particles: 16, steps_first: 4, steps: 4}}
 plant: {plant}
 """
 ODE = "{ode: {v: u - 4*q - 0.1*v}}"
+HANG = 600  # s; seconds on a free machine, but a busy one must not be taken for a hang
 SIGNS = (b"AddressSanitizer", b"runtime error:", b"LeakSanitizer", b"ThreadSanitizer")
 
 
-def run(command, out, seconds=60, env=None):
+def run(command, out, seconds=HANG, env=None):
     """Exit code; -1000 for a hang."""
     with open(out, "ab") as f:
         p = subprocess.Popen(command, stdout=f, stderr=f, stdin=subprocess.DEVNULL, env=env)
@@ -73,7 +74,7 @@ def broken(code, out):
 class Attack:
     def __init__(self, o):
         self.o, self.binary = o, os.path.abspath(o.binary)
-        self.folder = os.path.abspath(o.folder)
+        self.folder, self.done = os.path.abspath(o.folder), o.count
         os.makedirs(self.folder, exist_ok=True)
 
     def place(self, name):
@@ -99,10 +100,12 @@ class Attack:
             raise SystemExit("FAIL the undisturbed run: " + open(d + "/out", encoding="utf-8").read())
         return d
 
-    def each(self, one):
-        bad = []
+    def each(self, one, cases=None):
+        bad, cases = [], cases or range(self.o.count)
         with concurrent.futures.ThreadPoolExecutor(self.o.jobs) as pool:
-            for result in pool.map(one, range(self.o.count)):
+            for i, result in zip(cases, pool.map(one, cases)):
+                if (i + 1) % 100 == 0:
+                    print(f"{self.o.what}: {i + 1} cases", file=sys.stderr, flush=True)
                 if result:
                     bad.append(result)
                     print("FAIL", result, flush=True)
@@ -235,7 +238,7 @@ class Plants(Attack):
                                else p.stdout.readline().split()[-1].decode())
                     plant = "{%s: '%s'%s}" % (kind, address, extra)
                 self.task(d, plant)
-                code = run(self.learn(d, 1), d + "/out", 90)
+                code = run(self.learn(d, 1), d + "/out")
                 wrong = broken(code, d + "/out") or self.judge(log, d + "/out")
                 until = time.monotonic() + 6  # a plant that was busy hears of it later
                 while wrong and wrong.startswith("no safe input") and time.monotonic() < until:
@@ -295,16 +298,20 @@ class Kills(Attack):
                     return f"{name} differs from the undisturbed run"
         return None
 
-    def run(self):
-        calm = self.calm()
-        began = time.monotonic()
+    def whole(self):
+        """Seconds that an undisturbed run takes now."""
         d = self.place("timed")
         self.task(d)
+        began = time.monotonic()
         run(self.learn(d), d + "/out")
-        whole = time.monotonic() - began
-        killed = [0] * self.o.count
+        return time.monotonic() - began
+
+    def run(self):
+        calm = self.calm()
+        killed, bad, whole = {}, 0, 0.0
 
         def one(i):
+            killed[i] = 0
             rng = random.Random(self.o.seed * 1000003 + i)
             d = self.place(f"kill-{i}")
             self.task(d)
@@ -313,7 +320,7 @@ class Kills(Attack):
                 with open(d + "/out", "ab") as f:
                     p = subprocess.Popen(self.learn(d, 2, more), stdout=f, stderr=f, stdin=subprocess.DEVNULL)
                     try:
-                        code = p.wait(timeout=rng.uniform(0, 1.1 * whole) if attempt < 8 else 60)
+                        code = p.wait(timeout=rng.uniform(0, 1.1 * whole) if attempt < 8 else HANG)
                         if code == 0:
                             break
                         return f"{d}: exit code {code} after a kill"
@@ -328,8 +335,11 @@ class Kills(Attack):
                 return f"{d}: {wrong}"
             shutil.rmtree(d)
             return None
-        bad = self.each(one)
-        return bad, f"runs, killed {sum(killed)} times"
+        while sum(killed.values()) < self.o.count and len(killed) < self.o.count:  # about five a run
+            begun, whole = len(killed), self.whole()
+            bad += self.each(one, range(begun, begun + 4 * self.o.jobs))
+        self.done = sum(killed.values())
+        return bad, f"SIGKILLs in {len(killed)} runs"
 
 
 class Faults(Kills):
@@ -350,7 +360,7 @@ class Faults(Kills):
                 env["FAULT_ALWAYS"] = "1"
             if env["FAULT_KIND"] in ("slow", "4"):
                 env.pop("FAULT_ALWAYS", None)
-            code = run(self.learn(d), d + "/out", 60, env)
+            code = run(self.learn(d), d + "/out", HANG, env)
             wrong = broken(code, d + "/out")
             if not wrong and code:
                 more = ["--resume"] if os.path.exists(d + "/run/run.json") else []
@@ -370,9 +380,10 @@ class Locale(Kills):
         d = self.place("locale")
         self.task(d)
         env = dict(os.environ, LC_ALL="de_DE.UTF-8", LANG="de_DE.UTF-8")
-        wrong = broken(run(self.learn(d), d + "/out", 60, env), d + "/out") or self.same(calm, d)
+        wrong = broken(run(self.learn(d), d + "/out", HANG, env), d + "/out") or self.same(calm, d)
         if wrong:
             print("FAIL", d, wrong)
+        self.done = 1
         return int(bool(wrong)), "runs in a locale with a decimal comma"
 
 
@@ -400,9 +411,9 @@ def main():
     signal.signal(signal.SIGPIPE, signal.SIG_DFL)
     began = time.monotonic()
     kind = {"folders": Folders, "plants": Plants, "kills": Kills, "faults": Faults, "locale": Locale}[o.what]
-    bad, what = kind(o).run()
-    count = 1 if o.what == "locale" else o.count
-    print(f"{count} {what}, {bad} findings, seed {o.seed}, {time.monotonic() - began:.0f} s")
+    attack = kind(o)
+    bad, what = attack.run()
+    print(f"{attack.done} {what}, {bad} findings, seed {o.seed}, {time.monotonic() - began:.0f} s")
     return 1 if bad else 0
 
 

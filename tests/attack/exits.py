@@ -197,6 +197,7 @@ def one(arguments):
 
 def main():
     parser = argparse.ArgumentParser()
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever was started by nohup ignores it
     parser.add_argument("binary")
     parser.add_argument("folder")
     parser.add_argument("--slice", action="store_true")

@@ -20,7 +20,7 @@ GIVE_UP_S = 20
 TINY = ["--set", "optimise.particles=24", "--set", "optimise.steps_first=5", "--set", "optimise.steps=5"]
 SLOW_TRAINING = ["--set", "model.restarts=100", "--set", "trial=30"]
 SLOW_STEPS = ["--set", "optimise.steps_first=1000000", "--set", "optimise.stop_rule=schedule"]
-STUDY = "name: long\ntask: {task}\nseeds: [1, 2]\ntrials: 1\nvariants:\n  base: {{set: {{{key}: 1000000}}}}\n"
+STUDY = "name: long\ntask: {task}\nseeds: [1, 2]\ntrials: 1\nvariants:\n  base: {{set: {{{slow}}}}}\n"
 
 
 def hashes(folder):
@@ -47,7 +47,7 @@ def phases(binary, source, folder, run):
     exchange = os.path.join(folder, "exchange")
     study = os.path.join(folder, "study.yaml")
     with open(study, "w", encoding="utf-8") as f:
-        f.write(STUDY.format(task=task, key="optimise.steps_first"))
+        f.write(STUDY.format(task=task, slow=", ".join(x.replace("=", ": ") for x in SLOW_STEPS[1::2])))
     learn = [binary, "learn", task, "--seed", "1", "--trials", "1", "--threads", "2"]
     plant = "plant={exec: ['%s', '%s', '%s', --slow, '0.004'], timeout: 2}" % (
         sys.executable, os.path.join(HERE, "hostile_plant.py"), hostile)
@@ -121,6 +121,7 @@ def one(phase, name, folder):
 
 def main():
     parser = argparse.ArgumentParser()
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # whoever was started by nohup ignores it
     parser.add_argument("binary")
     parser.add_argument("source")
     parser.add_argument("folder")

@@ -30,6 +30,11 @@ code=0
 (ulimit -f 8 && run full) > full.out 2>&1 || code=$?
 [ $code -eq 1 ] && grep -q 'no room for the' full.out || fail "no room: $code $(cat full.out)"
 [ ! -s full.log ] || [ "$(resets full)" = 0 ] || fail "the plant moved without room for its data"
+code=0
+run full --set trial=600 > amount.out 2>&1 || code=$?
+[ $code -eq 1 ] && grep -q 'the exploration alone has 29999 pairs' amount.out ||
+    fail "data that no model takes: $code $(cat amount.out)"
+[ ! -s full.log ] || [ "$(resets full)" = 0 ] || fail "the plant moved for data that no model takes"
 echo "ok   nothing moves without room for the data"
 
 task spool

@@ -9,7 +9,7 @@ attack() { # what, how many, more options
 }
 attack folders 12
 attack plants 4
-attack kills 2
+attack kills 10
 attack locale 1
 # the library to preload and the sanitizers do not go together
 if [ -e "$BUILD/tests/faults.so" ] && ! grep -q 'MCP_ASAN:BOOL=ON' "$BUILD/CMakeCache.txt"; then

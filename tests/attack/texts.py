@@ -88,7 +88,7 @@ def on_terminal(text):
 
 class Case:
     def __init__(self, binary, folder):
-        self.binary, self.folder, self.bad = binary, folder, []
+        self.binary, self.folder, self.bad = os.path.abspath(binary), folder, []
 
     def say(self, what, detail=""):
         self.bad.append("%s %s" % (what, detail))
