@@ -5,7 +5,7 @@ set -eu
 rm -rf "$WORK"; mkdir -p "$WORK"; cd "$SOURCE"
 fail() { echo "FAIL: $*"; bad=1; }
 bad=0
-for page in README.md CONTRIBUTING.md CHANGELOG.md docs/*.md; do
+for page in README.md CONTRIBUTING.md CHANGELOG.md docs/*.md docs/results/*.md; do
     dir=$(dirname "$page")
     while read -r link; do
         case $link in http*|mailto:*|'#'*) continue ;; esac

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# labels: e2e
+# Every study of experiments/ runs, made small: tasks and settings of all variants are right.
+set -eu
+rm -rf "$WORK"; mkdir -p "$WORK"; cd "$WORK"
+fail() { echo "FAIL: $*"; exit 1; }
+cp -r "$SOURCE/tasks" "$SOURCE/experiments" .
+mkdir -p examples; cp "$SOURCE"/examples/*.yaml examples
+less='optimise.particles: 8, optimise.evaluate_particles: 8, optimise.steps_first: 1, optimise.evaluations: 2,
+      optimise.generations: 1, optimise.candidates: 0'
+for file in experiments/*.yaml experiments/paper/*.yaml; do
+    grep -q '^variants:' "$file" || continue # a task
+    sed -i -e 's/^trials:.*/trials: 1/; s/^evaluate:.*/evaluate: 1/; s/^final:.*/final: 1/; /^seeds:/d' \
+        -e 's/, trials: 10//; s/optimise.particles: [0-9]*/optimise.particles: 8/' "$file"
+    if grep -q '^set: {' "$file"; then sed -i "s/^set: {/&SMALL, /" "$file"
+    else sed -i "s/^variants:/set: {SMALL}\n&/" "$file"; fi
+    sed -i "s/SMALL/$(tr -d '\n' <<< "$less")/" "$file"
+    "$MCPILCO" study "$file" --seeds 1..1 --out "out/$file" --quiet > said.txt 2>&1 ||
+        { cat said.txt; fail "$file"; }
+    echo "$file: $(tail -n +2 "out/$file/runs.csv" | wc -l) runs"
+done
+[ "$(tail -n +2 out/experiments/ladder.yaml/runs.csv | wc -l)" -ge 14 ] || fail "a ladder of few rungs"
+echo ok
