@@ -4,7 +4,7 @@ PREFIX ?= /usr/local
 DEMO   ?= runs/demo
 JOBS   ?= $(shell nproc 2>/dev/null || echo 2)
 
-.PHONY: build demo test bench lint coverage install wheel deb arm64 docs setup clean attack
+.PHONY: build demo test bench lint coverage install wheel deb arm64 docs setup clean attack results
 
 # One build folder: $(call build_in,folder,cmake options[,target])
 build_in = mkdir -p $(1) && \
@@ -31,9 +31,15 @@ bench: build
 	@$(BUILD)/mcpilco bench gp
 	@$(BUILD)/mcpilco bench step
 
+# The studies behind docs/results.md, then the page. Hours; stopped, it goes on where it was. STUDIES="figure2
+# ladder" for some of them, SEEDS=5 for the first five seeds of each, RANKS=8 over MPI.
+results: build
+	@scripts/results $(STUDIES) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(RANKS),--ranks $(RANKS)) \
+		--mcpilco $(abspath $(BUILD))/mcpilco
+
 # MINUTES=10 SEED=1; hours are fine. Needs no network beyond loopback.
 attack:
-	@scripts/setup build test
+	@scripts/setup build attack
 	@scripts/attack $(or $(MINUTES),10) $(or $(SEED),1)
 
 lint:

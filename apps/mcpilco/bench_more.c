@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "bench_margin.h"
 #include "bench_problem.h"
 #include "math/arena.h"
 #include "math/clock.h"
@@ -93,50 +94,40 @@ mcp_status bench_scaling(bench_problem *b, const bench_request *q, mcp_error *er
     return st;
 }
 
-/* Norm of the difference. */
-static double distance(int n, const double *a, const double *b)
+typedef struct {
+    bench_problem       *b;
+    const bench_request *q;
+    mcp_rollout         *rollout[2];
+} both;
+
+static mcp_status draw(void *context, int single, int k, double *J, double *gradient, mcp_error *err)
 {
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
-    return sqrt(sum);
+    both *t = context;
+    return bench_gradient(t->b, t->rollout[single], t->q, (uint32_t)k, J, gradient, err);
 }
 
-mcp_status bench_precision(bench_problem *b, const bench_request *q, mcp_error *err)
+mcp_status bench_margins(bench_problem *b, const bench_request *q, mcp_error *err)
 {
-    const size_t S = (size_t)q->seeds, P = (size_t)b->params;
-    double      *g = mcp_calloc(S * P + 2 * P + S, sizeof *g), *mean = g + S * P, *h = mean + P, *J = h + P;
-    double       J_mean = 0.0, J_var = 0.0, g_var = 0.0, J_off = 0.0, g_off = 0.0, Jm = 0.0;
-    mcp_rollout *r[2] = {NULL, NULL};
-    mcp_status   st = g ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
+    both           t = {.b = b, .q = q};
+    margin_figures f = {0};
+    mcp_status     st = MCP_OK;
     for (int single = 0; single < 2 && st == MCP_OK; single++)
-        st = bench_rollout(&r[single], b, q, single, b->pool, err);
-    for (size_t k = 0; k < S && st == MCP_OK; k++) {
-        st = bench_gradient(b, r[0], q, (uint32_t)k, &J[k], g + k * P, err);
-        if (st == MCP_OK) st = bench_gradient(b, r[1], q, (uint32_t)k, &Jm, h, err);
-        J_mean += J[k] / (double)S;
-        J_off = fmax(J_off, fabs(Jm - J[k]));
-        g_off = fmax(g_off, distance(b->params, g + k * P, h));
-        for (size_t i = 0; i < P; i++) mean[i] += g[k * P + i] / (double)S;
-    }
-    for (size_t k = 0; k < S && st == MCP_OK; k++) {
-        J_var += (J[k] - J_mean) * (J[k] - J_mean) / (double)(S - 1);
-        g_var += pow(distance(b->params, g + k * P, mean), 2.0) / (double)(S - 1);
-    }
+        st = bench_rollout(&t.rollout[single], b, q, single, b->pool, err);
+    if (st == MCP_OK) st = margin_compare(&f, q->seeds, b->params, draw, &t, err);
     if (st == MCP_OK && q->json)
-        printf("{\"data\": %d, \"particles\": %d, \"seeds\": %zu, \"J\": %.9g, \"J_noise\": %.6g, "
+        printf("{\"data\": %d, \"particles\": %d, \"seeds\": %d, \"J\": %.9g, \"J_noise\": %.6g, "
                "\"J_error\": %.6g, \"J_ratio\": %.6g, "
                "\"gradient_noise\": %.6g, \"gradient_error\": %.6g, \"gradient_ratio\": %.6g}\n",
-               q->data, q->particles, S, J_mean, sqrt(J_var), J_off, sqrt(J_var) / J_off, sqrt(g_var), g_off,
-               sqrt(g_var) / g_off);
+               q->data, q->particles, q->seeds, f.J, f.J_noise, f.J_largest, f.J_noise / f.J_largest,
+               f.gradient_noise, f.gradient_largest, f.gradient_noise / f.gradient_largest);
     else if (st == MCP_OK)
         printf(
-            "%d data, %d particles, %zu draws of noise: J %.6f, standard deviation %.2g, single precision "
+            "%d data, %d particles, %d draws of noise: J %.6f, standard deviation %.2g, single precision "
             "off by at most %.2g (%.0f times less)\n"
             "gradient: standard deviation of the noise %.3g, single precision off by at most %.2g (%.0f "
             "times less)\n",
-            q->data, q->particles, S, J_mean, sqrt(J_var), J_off, sqrt(J_var) / J_off, sqrt(g_var), g_off,
-            sqrt(g_var) / g_off);
-    for (int k = 0; k < 2; k++) mcp_rollout_free(r[k]);
-    mcp_free(g);
+            q->data, q->particles, q->seeds, f.J, f.J_noise, f.J_largest, f.J_noise / f.J_largest,
+            f.gradient_noise, f.gradient_largest, f.gradient_noise / f.gradient_largest);
+    for (int k = 0; k < 2; k++) mcp_rollout_free(t.rollout[k]);
     return st;
 }

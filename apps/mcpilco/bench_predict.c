@@ -155,11 +155,7 @@ int bench_predict(int argc, char **argv)
                                 {"--steps", OPTION_INT, &steps, 1, 10000, "N", "how far ahead", NULL}};
     const command  verb = {.verb = "bench predict",
                            .synopsis = "RUN [options]",
-                           .options = options,
-                           .count = sizeof options / sizeof *options,
-                           .least = 1,
-                           .most = 1,
-                           .positional = folder,
+                           ONE_ARGUMENT(options, folder),
                            .about = "Trains the model of each trial of a run again and asks it about the "
                                     "next trial, which it has not seen,\nagainst the true states of the "
                                     "simulated plant.",

@@ -37,7 +37,7 @@ mcp_status bench_gradient(const bench_problem *b, mcp_rollout *r, const bench_re
 /* One against q->threads threads, step by step in one process. */
 mcp_status bench_scaling(bench_problem *b, const bench_request *q, mcp_error *err);
 /* Mixed against double precision over q->seeds draws of noise. */
-mcp_status bench_precision(bench_problem *b, const bench_request *q, mcp_error *err);
+mcp_status bench_margins(bench_problem *b, const bench_request *q, mcp_error *err);
 
 
 #endif

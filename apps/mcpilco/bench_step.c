@@ -214,7 +214,7 @@ int bench_step(int argc, char **argv)
     q.dropout = floor(q.dropout * 256.0 + 0.5) / 256.0;
     mcp_status st = bench_make(&b, &q, &err);
     if (st == MCP_OK && (q.scaling || q.seeds)) {
-        st = q.scaling ? bench_scaling(&b, &q, &err) : bench_precision(&b, &q, &err);
+        st = q.scaling ? bench_scaling(&b, &q, &err) : bench_margins(&b, &q, &err);
         if (st != MCP_OK) fprintf(stderr, "mcpilco bench step: %s\n", err.text);
         bench_unmake(&b);
         return st == MCP_OK ? 0 : 1;

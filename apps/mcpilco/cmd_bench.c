@@ -13,6 +13,7 @@ static const struct {
     {"kernels", bench_kernels, "multiply-add peak, matrix products, vector functions, random numbers"},
     {"gp", bench_gp, "training against Adam, prediction of a block of particles"},
     {"pilco", bench_pilco, "one gradient of PILCO's expected cost by moment matching"},
+    {"precision", bench_precision, "single against double precision and the particles' own noise, on a run"},
     {"predict", bench_predict, "how well the models of a recorded run foresee its next trial"},
     {"program", bench_program, "the controller program over a block of particles, forward and back"},
     {"step", bench_step, "one policy-gradient step: particles forward, adjoint back"},

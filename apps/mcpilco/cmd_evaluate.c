@@ -68,7 +68,7 @@ static int on_model(const mcp_run *r, const mcp_run_item *it, const mcp_evaluate
 }
 
 static int evaluate(const mcp_run *r, const mcp_run_item *it, int runs, uint64_t seed, int json,
-                    mcp_pool *pool)
+                    const option_list *goals, mcp_pool *pool)
 {
     mcp_evaluation plant, model = {0};
     mcp_error      err;
@@ -77,7 +77,9 @@ static int evaluate(const mcp_run *r, const mcp_run_item *it, int runs, uint64_t
                                      .runs = runs,
                                      .seed = seed,
                                      .progress = tell,
-                                     .progress_context = &live};
+                                     .progress_context = &live,
+                                     .goals = goals->item,
+                                     .goal_count = goals->count};
     if (mcp_evaluate_plant(&plant, r->system, it->theta, &q, pool, &err) != MCP_OK)
         return term_error("evaluate", &err);
     if (live) fprintf(stderr, "\r\033[K");
@@ -106,11 +108,14 @@ int cmd_evaluate(int argc, char **argv)
     int          policy = 0, runs = 400, threads = 0, json = 0, yes = 0, realtime = 0;
     uint64_t     seed = UINT64_MAX;
     const char  *folder[1];
+    option_list  goals = {0};
     const option options[] = {
         {"--policy", OPTION_INT, &policy, 1, 999, "K", "policy of trial K (the recommended one)", NULL},
         {"--runs", OPTION_INT, &runs, 1, 1000000, "N", "runs on the plant, and particles on the model (400)",
          NULL},
         {"--seed", OPTION_SEED, &seed, 0, 0, "S", "starts and noise (the run's seed)", NULL},
+        {"--goal", OPTION_LIST, &goals, 0, 0, "NAME=VALUE",
+         "a set-point of the task (goals) that is given instead of drawn; may be given often", NULL},
         {"--threads", OPTION_INT, &threads, 0, 1024, "K", "0: one per core; the result does not depend on it",
          NULL},
         {"--yes", OPTION_FLAG, &yes, 0, 0, NULL, "do not ask before a real plant moves", NULL},
@@ -121,16 +126,12 @@ int cmd_evaluate(int argc, char **argv)
     const command verb = {
         .verb = "evaluate",
         .synopsis = "RUN [options]",
-        .options = options,
-        .count = sizeof options / sizeof *options,
-        .least = 1,
-        .most = 1,
-        .positional = folder,
+        ONE_ARGUMENT(options, folder),
         .about = "Runs one policy many times from fresh starts with fresh noise: success rate with Wilson's "
                  "95 % interval, median and\n"
                  "5-95 % of the cumulative cost; then the same on the model it was learned with. Far apart: "
                  "the model is the weak part.",
-        .examples = "  mcpilco evaluate runs/cartpole-1\n      the last policy, 400 runs\n"
+        .examples = "  mcpilco evaluate runs/cartpole-1\n      the recommended policy, 400 runs\n"
                     "  mcpilco evaluate runs/cartpole-1 --policy 3 --runs 1000 --seed 5\n      an earlier "
                     "policy, more runs, other starts\n",
     };
@@ -154,7 +155,7 @@ int cmd_evaluate(int argc, char **argv)
         code = term_error("evaluate", &err);
     else {
         r->system->watch = term_watch();
-        code = evaluate(r, it, runs, seed == UINT64_MAX ? r->seed : seed, json, pool);
+        code = evaluate(r, it, runs, seed == UINT64_MAX ? r->seed : seed, json, &goals, pool);
     }
     mcp_pool_free(pool);
     mcp_run_free(r);

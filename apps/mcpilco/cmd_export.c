@@ -24,11 +24,7 @@ int cmd_export(int argc, char **argv)
     const command verb = {
         .verb = "export",
         .synopsis = "RUN [options]",
-        .options = options,
-        .count = sizeof options / sizeof *options,
-        .least = 1,
-        .most = 1,
-        .positional = folder,
+        ONE_ARGUMENT(options, folder),
         .about = "Writes the controller of a run, observer and policy together, as C99 without allocation "
                  "and with libm only, with a\n"
                  "header that says rate, units, order of signals and limits, a self-test made of the "

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "commands.h"
 #include "io/file.h"
@@ -45,6 +46,12 @@ static int has_run(const char *folder)
     char path[4200];
     snprintf(path, sizeof path, "%s/run.json", folder);
     return mcp_file_exists(path);
+}
+
+static int is_same_folder(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
 }
 
 /* --force: the old run moves aside, it is not thrown away. The caller holds its lock. */
@@ -92,6 +99,8 @@ static mcp_status run_trials(mcp_learner *l, learn_view *v, learn_live *live, in
     mcp_status            st = MCP_OK;
     while (st == MCP_OK &&
            (mcp_learner_explored(l) < mcp_learner_explorations(l) || mcp_learner_trials(l) < wanted)) {
+        if ((st = mcp_learner_prepare(l, &info, err)) != MCP_OK) break;
+        view_policy(v, info);
         if ((st = mcp_learner_trial(l, &info, err)) == MCP_OK) {
             view_trial(v, info);
             live_trial(live);
@@ -297,11 +306,7 @@ int cmd_learn(int argc, char **argv)
     const command verb = {
         .verb = "learn",
         .synopsis = "TASK|RUN [options]",
-        .options = options,
-        .count = sizeof options / sizeof *options,
-        .least = 1,
-        .most = 1,
-        .positional = file,
+        ONE_ARGUMENT(options, file),
         .about = "Learns a policy for the task: explores, then in each trial trains the model on all data so "
                  "far, optimises the\n"
                  "policy on it, forecasts what will happen, runs the policy on the plant and compares. "
@@ -345,6 +350,10 @@ int cmd_learn(int argc, char **argv)
             "(the old one is moved "
             "aside), or name another folder by --out\n",
             folder);
+    else if (there && c.from && is_same_folder(c.from, folder))
+        fprintf(stderr,
+                "mcpilco learn: --from %s is the folder of the new run itself; name another one by --out\n",
+                c.from);
     else if (there && mcp_lock_take(&old, folder, &err) != MCP_OK) code = term_error("learn", &err);
     else if (!may_move(task, &c)) code = 2;
     else if (there && !move_aside(folder)) code = 1;

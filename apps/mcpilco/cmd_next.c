@@ -213,6 +213,7 @@ static int next(const choices *c)
                                                : open_task(&x, c, &view, &err);
     if (st == MCP_OK) st = mcp_learner_prepare(x.learner, &info, &err);
     view_clear(&view);
+    if (st == MCP_OK) view_policy(&view, info);
     if (st == MCP_OK && info->forecast_limit > c->risk)
         st = mcp_fail(&err, MCP_ERR_PLANT,
                       "the policy of trial %d was not written: its forecast chance of reaching a limit is "
@@ -264,11 +265,7 @@ int cmd_next(int argc, char **argv)
     const command verb = {
         .verb = "next",
         .synopsis = "RUN|TASK [options]",
-        .options = options,
-        .count = sizeof options / sizeof *options,
-        .least = 1,
-        .most = 1,
-        .positional = &c.what,
+        ONE_ARGUMENT(options, &c.what),
         .about = "For rigs that cannot be driven live: writes what to run next. With a task it begins a run; "
                  "with a run it goes on. An\n"
                  "exploration is a table of inputs (CSV and C); a policy is the exported controller with its "

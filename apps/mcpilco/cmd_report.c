@@ -186,11 +186,7 @@ int cmd_plot(int argc, char **argv)
     const command verb = {
         .verb = "plot",
         .synopsis = "RUN|STUDY --figure NAME [-o FILE]",
-        .options = options,
-        .count = sizeof options / sizeof *options,
-        .least = 1,
-        .most = 1,
-        .positional = folder,
+        ONE_ARGUMENT(options, folder),
         .about = "Writes one figure for a paper or a slide.",
         .examples =
             "  mcpilco plot runs/cartpole-1 --figure trajectory -o trajectory.pdf\n      the last "

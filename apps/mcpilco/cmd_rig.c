@@ -149,11 +149,7 @@ int cmd_rig(int argc, char **argv)
     const command verb = {
         .verb = "rig",
         .synopsis = "TASK [options]",
-        .options = options,
-        .count = sizeof options / sizeof *options,
-        .least = 1,
-        .most = 1,
-        .positional = &c.file,
+        ONE_ARGUMENT(options, &c.file),
         .about = "Probes the task's plant gently before learning: with zero input it measures rate, jitter, "
                  "round trip, and the noise\n"
                  "and resolution of each channel; then small symmetric pulses of each input show sign, gain "

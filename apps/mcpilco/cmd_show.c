@@ -70,7 +70,7 @@ static void print_model(const mcp_run *r)
 static void print_observer(const mcp_run *r)
 {
     char why[400];
-    for (int i = 0; i < r->system->ny; i++)
+    for (int i = 0; i < mcp_task_seen(r->task); i++)
         if (mcp_observer_explain(r->system, i, why, sizeof why)) printf("observer of %s\n", why);
 }
 

@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "commands.h"
+#include "control/fixed_goals.h"
 #include "io/npy.h"
 #include "learn/forecast.h"
 #include "options.h"
@@ -12,6 +13,7 @@ typedef struct {
     int         trial, particles, threads, json;
     uint64_t    seed;
     const char *states, *observed, *inputs;
+    option_list goals;
 } choices;
 
 static mcp_status save(const mcp_particles *p, const choices *c, mcp_error *err)
@@ -25,11 +27,13 @@ static mcp_status save(const mcp_particles *p, const choices *c, mcp_error *err)
 
 static mcp_status simulate(const mcp_run *r, const mcp_run_item *it, const choices *c, mcp_error *err)
 {
+    mcp_fixed_goals fixed;
     mcp_pool      *pool = NULL;
     mcp_fit       *fit = NULL;
     mcp_particles *p = NULL;
     mcp_forecast  *f = NULL;
     mcp_status     st;
+    if ((st = mcp_fix_goals(&fixed, r->system, c->goals.count, c->goals.item, err)) != MCP_OK) return st;
     if ((st = mcp_pool_create(&pool, c->threads, err)) != MCP_OK) goto done;
     if ((st = mcp_run_model(&fit, r, it->info.number, pool, err)) != MCP_OK) goto done;
     mcp_particle_settings q = {.count = c->particles,
@@ -37,8 +41,8 @@ static mcp_status simulate(const mcp_run *r, const mcp_run_item *it, const choic
                                .seed = c->seed,
                                .trial = (uint32_t)it->info.number,
                                .set = 2};
-    if ((st = mcp_particles_run(&p, r->system, fit->gp, it->theta, &q, pool, err)) != MCP_OK) goto done;
-    if ((st = mcp_forecast_make(&f, r->system, p, 0, err)) != MCP_OK) goto done;
+    if ((st = mcp_particles_run(&p, &fixed.system, fit->gp, it->theta, &q, pool, err)) != MCP_OK) goto done;
+    if ((st = mcp_forecast_make(&f, &fixed.system, p, 0, err)) != MCP_OK) goto done;
     if ((st = save(p, c, err)) != MCP_OK) goto done;
     if (c->json)
         (void)term_json(json_pack("{s:s, s:i, s:i, s:[i,i,i], s:f, s:f, s:f, s:f}", "file", c->states,
@@ -71,6 +75,8 @@ int cmd_simulate(int argc, char **argv)
          "policy and model of trial K (the recommended one)", NULL},
         {"--particles", OPTION_INT, &c.particles, 1, 100000, "M", "particles (400)", NULL},
         {"--seed", OPTION_SEED, &c.seed, 0, 0, "S", "starts and noise (the run's seed)", NULL},
+        {"--goal", OPTION_LIST, &c.goals, 0, 0, "NAME=VALUE",
+         "a set-point of the task (goals) that is given instead of drawn; may be given often", NULL},
         {"--threads", OPTION_INT, &c.threads, 0, 1024, "K",
          "0: one per core; the result does not depend on it", NULL},
         {"--json", OPTION_FLAG, &c.json, 0, 0, NULL, "one JSON object", NULL},
@@ -78,11 +84,7 @@ int cmd_simulate(int argc, char **argv)
     const command verb = {
         .verb = "simulate",
         .synopsis = "RUN -o FILE.npy [options]",
-        .options = options,
-        .count = sizeof options / sizeof *options,
-        .least = 1,
-        .most = 1,
-        .positional = folder,
+        ONE_ARGUMENT(options, folder),
         .about = "Simulates particles under a run's model and policy, sensor and observer included, and "
                  "saves them for plotting.",
         .examples = "  mcpilco simulate runs/cartpole-1 -o fan.npy\n"

@@ -216,11 +216,7 @@ int cmd_study(int argc, char **argv)
     const command verb = {
         .verb = "study",
         .synopsis = "FILE [options]",
-        .options = options,
-        .count = sizeof options / sizeof *options,
-        .least = 1,
-        .most = 1,
-        .positional = file,
+        ONE_ARGUMENT(options, file),
         .about = "Runs every variant of the file with every seed, evaluates the policies on the plant and "
                  "prints success per trial with\n"
                  "Wilson's 95 % interval, costs, first success and times. Stopped or killed, the same "

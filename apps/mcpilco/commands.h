@@ -28,6 +28,7 @@ int bench_kernels(int argc, char **argv);
 int bench_gp(int argc, char **argv);
 int bench_pilco(int argc, char **argv);
 int bench_program(int argc, char **argv);
+int bench_precision(int argc, char **argv);
 int bench_predict(int argc, char **argv);
 int bench_step(int argc, char **argv);
 

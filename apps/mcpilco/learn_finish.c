@@ -20,13 +20,13 @@ static int tell(void *context, int done, int runs)
     return term_stop();
 }
 
-static void write_page(learn_finish *f, const char *folder, learn_live *live)
+static void write_page(learn_finish *f, const mcp_lock *own, const char *folder, learn_live *live)
 {
     char     *html = NULL;
     mcp_error err = {MCP_OK, ""};
     snprintf(f->page, sizeof f->page, "%s/report.html", folder);
     if (mcp_report_run(folder, &html, &err) == MCP_OK &&
-        mcp_file_write(f->page, html, strlen(html), &err) == MCP_OK) {
+        mcp_file_write_in(own, f->page, html, strlen(html), &err) == MCP_OK) {
         if (live->page) mcp_live_report(live->page, html);
     } else {
         fprintf(stderr, "mcpilco learn: the page was not written: %s\n", err.text);
@@ -44,7 +44,7 @@ void finish_make(learn_finish *f, const mcp_learner *l, const char *folder, lear
         mcp_finish_make(&f->finish, l->run, l->pool, tell, &show, &err) != MCP_OK)
         fprintf(stderr, "%smcpilco learn: not evaluated: %s\n", show ? "\r\033[K" : "", err.text);
     else if (show) fprintf(stderr, "\r\033[K");
-    write_page(f, folder, live);
+    write_page(f, l->run->lock, folder, live);
 }
 
 void finish_next(const learn_finish *f, const mcp_run *r, const char *folder, char *text, size_t size)

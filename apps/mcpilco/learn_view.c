@@ -186,6 +186,32 @@ static void view_check(const mcp_learn_info *i)
     else printf("the policy was learned with the exact model\n");
 }
 
+void view_policy(learn_view *v, const mcp_learn_info *i)
+{
+    char start[32], end[32];
+    int  stuck = i->outcome == MCP_STUCK, spent = i->outcome == MCP_BUDGET_SPENT;
+    if (i->explored || !(stuck || spent) || v->mode == VIEW_QUIET) return;
+    view_clear(v);
+    term_number(start, sizeof start, "%.3g", i->cost_first);
+    term_number(end, sizeof end, "%.3g", i->cost_last);
+    if (v->mode == VIEW_JSON)
+        (void)term_json(json_pack("{s:s, s:i, s:i, s:o, s:o}", "event", stuck ? "stuck" : "budget", "trial",
+                                  i->number, "restarts", i->restarts,
+                                  "cost_first", mcp_json_number(i->cost_first),
+                                  "cost_last", mcp_json_number(i->cost_last)));
+    else if (stuck)
+        printf("trial %d: the optimisation FAILED: expected cost %s at its start and %s after %d steps, %d "
+               "starts given up because numbers left all bounds. What runs now is a guess within the "
+               "limits; the next trial starts afresh. Ctrl-C stops before it. A wider cost, a shorter trial "
+               "or more exploration may help\n",
+               i->number, start, end, i->steps, i->restarts);
+    else
+        printf("trial %d: the budget of computing is used up after %d steps, expected cost %s, at first %s; "
+               "optimise.budget allows more\n",
+               i->number, i->steps, end, start);
+    fflush(stdout);
+}
+
 void view_trial(learn_view *v, const mcp_learn_info *i)
 {
     char   a[32], b[32], c[32], d[32];

@@ -28,6 +28,8 @@ typedef struct {
 void view_begin(learn_view *v, view_mode mode, int trials, double ts);
 int view_progress(void *context,
                   const mcp_learn_progress *p); /* an mcp_learn_progress_fn; stops when a signal asked */
+/* Before a trial: says so when the optimisation of its policy failed or ended with its budget. */
+void view_policy(learn_view *v, const mcp_learn_info *i);
 void view_trial(learn_view *v, const mcp_learn_info *info);     /* a trial is done */
 void view_clear(learn_view *v);                                 /* takes the live line away */
 /* The table of all trials; ts: s, a sample. */

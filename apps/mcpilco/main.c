@@ -1,7 +1,9 @@
 /* main.c - the command line: mcpilco VERB ... */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "commands.h"
 #include "completion.h"
@@ -89,8 +91,17 @@ static int unknown_verb(const char *name)
     return 2;
 }
 
+/* Where a standard descriptor is closed, the next file that is opened would take its number, and messages
+ * would go into it: into a run's file, or down a plant's wire. Writing to what was closed stays an error. */
+static void keep_standard_descriptors(void)
+{
+    for (int fd = 0; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDONLY) != fd) _exit(1);
+}
+
 int main(int argc, char **argv)
 {
+    keep_standard_descriptors();
     prepare_machine(argv);
     if (argc < 2) return usage(stderr);
     if (argc > 2 && !strcmp(argv[1], "help") && !strcmp(argv[2], "task"))

@@ -40,6 +40,11 @@ typedef struct {
     const char   *words;         /* what the first may be, "kernels gp"; NULL: by the synopsis */
 } command;
 
+/* In the initialiser of a command: its table of options, and one argument that must be there. */
+#define ONE_ARGUMENT(table, where)                                                              \
+    .options = (table), .count = sizeof(table) / sizeof *(table), .least = 1, .most = 1,        \
+    .positional = (where)
+
 /* OPTIONS_GO: parsed, go on; else the exit code: 0 after --help, 2 after a mistake, which was named on
  * stderr. */
 enum { OPTIONS_GO = -1 };

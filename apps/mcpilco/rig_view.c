@@ -90,7 +90,7 @@ void rig_judge(rig_verdict *v, const mcp_task *task, const mcp_probe *p, const m
 
 static const char *unit_of(const mcp_task *task, int channel)
 {
-    const char *u = task->state_unit[task->measured[channel].state];
+    const char *u = mcp_channel_unit(task, &task->measured[channel]);
     return u ? u : "";
 }
 

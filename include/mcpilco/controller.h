@@ -2,6 +2,7 @@
  *
  *   mcp_controller_load(&c, "runs/cartpole-1", 0, &err);      or _load_json, from what mcpilco export wrote
  *   mcp_controller_reset(c);
+ *   mcp_controller_set_goal(c, "r", 0.3, &err);               where the task has goals
  *   every 1/rate s:  mcp_controller_step(c, measured, command, observed);
  *
  * step allocates nothing, takes no lock and does no I/O; its time does not depend on the numbers. */
@@ -19,7 +20,7 @@ typedef struct mcp_controller mcp_controller;
 
 typedef struct {
     double rate;     /* Hz: call step exactly this often; another rate is another controller */
-    int    measured; /* values that step reads  */
+    int    measured; /* values that step reads: what sensors show */
     int    commands; /* values that it writes   */
     int    states;   /* values of the observed state */
 } mcp_controller_info;
@@ -48,6 +49,14 @@ MCP_API double      mcp_controller_command_limit(const mcp_controller *c, int i)
 /* Command i lies between these; 0, with both 0, past the last. */
 MCP_API int mcp_controller_command_range(const mcp_controller *c, int i, double *low,
                                          double *high) MCP_READS;
+
+/* Goals of the task, set-points that the policy knows by name. NULL past the last. */
+MCP_API const char *mcp_controller_goal_name(const mcp_controller *c, int i) MCP_READS;
+MCP_API double      mcp_controller_goal(const mcp_controller *c, int i) MCP_READS; /* NaN past the last */
+/* From the next step on; in learning a goal stayed the same through a trial. Until it is set, and after a
+ * reset, a goal is the middle of what the task draws it from. */
+MCP_API mcp_status mcp_controller_set_goal(mcp_controller *c, const char *name, double value,
+                                           mcp_error *err) MCP_ONE_THREAD;
 
 /* Before the first sample of every run. */
 MCP_API void mcp_controller_reset(mcp_controller *c) MCP_ONE_THREAD;

@@ -42,7 +42,16 @@ typedef enum {
     MCP_EVENT_RESTART,  /* after numbers that were not finite */
     MCP_EVENT_CANDIDATE /* a fresh policy is tried */
 } mcp_learn_event;
-typedef enum { MCP_CONVERGED = 0, MCP_STEPS_MAX, MCP_KEPT_INCUMBENT, MCP_INTERRUPTED } mcp_outcome;
+/* MCP_BUDGET_SPENT: stopped by optimise.budget. MCP_STUCK: no step lowered the expected cost, or the
+ * particles left all bounds again and again; the policy is a guess. */
+typedef enum {
+    MCP_CONVERGED = 0,
+    MCP_STEPS_MAX,
+    MCP_KEPT_INCUMBENT,
+    MCP_INTERRUPTED,
+    MCP_BUDGET_SPENT,
+    MCP_STUCK
+} mcp_outcome;
 
 /* How a run stands. */
 typedef enum {

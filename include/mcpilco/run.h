@@ -109,6 +109,8 @@ typedef struct {
     void              *progress_context;
     const mcp_plant_ops *plant;  /* your own plant, one run after the other; NULL: the task's */
     void                *plant_context;
+    const char *const   *goals;  /* "name=value" of goals that are given; the others are drawn */
+    int                  goal_count;
 } mcp_evaluate_settings;
 MCP_API void mcp_evaluate_settings_init(mcp_evaluate_settings *s, size_t size) MCP_ANY_THREAD;
 #define mcp_evaluate_settings_default(s) mcp_evaluate_settings_init((s), sizeof(mcp_evaluate_settings))

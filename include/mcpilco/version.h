@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 #define MCP_VERSION_MAJOR 0
-#define MCP_VERSION_MINOR 2
+#define MCP_VERSION_MINOR 3
 #define MCP_VERSION_PATCH 0
 
 /* For #if: 1002003 is 1.2.3. */

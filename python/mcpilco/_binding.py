@@ -204,6 +204,8 @@ class mcp_evaluate_settings(Structure):
         ("progress_context", c_void_p),
         ("plant", POINTER(mcp_plant_ops)),
         ("plant_context", c_void_p),
+        ("goals", POINTER(c_char_p)),
+        ("goal_count", c_int),
     ]
 
 
@@ -327,6 +329,9 @@ SIGNATURES = {
     "mcp_controller_measured_name": (c_char_p, [_P, c_int]),
     "mcp_controller_command_name": (c_char_p, [_P, c_int]),
     "mcp_controller_command_limit": (c_double, [_P, c_int]),
+    "mcp_controller_goal_name": (c_char_p, [_P, c_int]),
+    "mcp_controller_goal": (c_double, [_P, c_int]),
+    "mcp_controller_set_goal": (c_int, [_P, c_char_p, c_double, _E]),
     "mcp_controller_reset": (None, [_P]),
     "mcp_controller_step": (c_int, [_P, _D, _D, _D]),
     "mcp_version": (c_char_p, []),

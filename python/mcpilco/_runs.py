@@ -243,6 +243,9 @@ class Controller:
         self.limits: List[float] = [
             lib.mcp_controller_command_limit(self._handle, i) for i in range(info.commands)
         ]
+        self._goals: List[str] = []
+        while (name := lib.mcp_controller_goal_name(self._handle, len(self._goals))) is not None:
+            self._goals.append(name.decode())
         self._y, self._u, self.observed = (
             np.zeros(info.measured),
             np.zeros(info.commands),
@@ -253,7 +256,18 @@ class Controller:
         self.reset()
 
     def reset(self) -> None:
+        """Before the first sample of every run; goals are then the middle of what they are drawn from."""
         lib.mcp_controller_reset(self._handle)
+
+    @property
+    def goals(self) -> Dict[str, float]:
+        """The set-points that the policy knows, by name."""
+        return {name: lib.mcp_controller_goal(self._handle, i) for i, name in enumerate(self._goals)}
+
+    def set_goal(self, **values: float) -> None:
+        """Set-points from the next sample on: controller.set_goal(r=0.3)."""
+        for name, value in values.items():
+            call("mcp_controller_set_goal", self._handle, name.encode(), float(value))
 
     def step(self, y: Any) -> np.ndarray:
         """One sample: measurements in, commands out; `observed` is then the state estimate."""
@@ -356,14 +370,18 @@ class Run:
         seed: Optional[int] = None,
         on: str = "plant",
         plant: Any = None,
+        goals: Optional[Dict[str, float]] = None,
     ) -> Evaluation:
         """A policy (trial; 0: the recommended one) from fresh starts with fresh noise, on the plant or on the
-        model it was learned with. The plant is the one given, the one of learn(), or the task's."""
+        model it was learned with. The plant is the one given, the one of learn(), or the task's. goals, e.g.
+        {"r": 0.3}: these are given, the others are drawn."""
         settings = mcp_evaluate_settings()
         lib.mcp_evaluate_settings_init(ctypes.byref(settings), ctypes.sizeof(settings))
         settings.runs, settings.trial = int(runs), int(trial)
         settings.seed = self.seed if seed is None else int(seed)
         settings.where = ("plant", "model").index(on)
+        texts = [f"{name}={float(value)!r}".encode() for name, value in (goals or {}).items()]
+        settings.goals, settings.goal_count = (ctypes.c_char_p * len(texts))(*texts), len(texts)
         plant = self._plant if plant is None else plant
         bridge = Bridge(as_plant(plant), self.task) if plant is not None and on == "plant" else None
         interrupts: List[BaseException] = []

@@ -33,6 +33,7 @@ typedef struct {
     int resampled; /* steps whose particles were drawn again after a NaN; restarts: fresh policies after ten
                       of them */
     double seconds;
+    double work;                  /* seconds of a common core, by count (mcp_rollout_work) */
     double *history;              /* [steps] cost of every step; mcp_free it */
     double *rate_history;         /* [steps] learning rate */
 } mcp_optimise_info;

@@ -113,6 +113,28 @@ void mcp_compose_input(mcp_composer *c, const char *fmt, ...)
     keep(c, mcp_builder_input(c->builder, name, c->err));
 }
 
+void mcp_compose_measured(mcp_composer *c, const mcp_task *t)
+{
+    char   name[MCP_NAME_SIZE], near[MCP_NAME_SIZE], off[MCP_NAME_SIZE], start[MCP_NAME_SIZE];
+    double mean, variance;
+    for (int i = 0; i < t->ny; i++) mcp_compose_input(c, "y_%s", t->measured[i].name);
+    for (int i = 0; i < t->nseen; i++) {
+        const mcp_task_channel *m = &t->seen[i];
+        if (m->sensor >= 0) continue;
+        mcp_compose_name(name, "y_%s", m->name);
+        if (!m->angle) {
+            mcp_compose_define(c, name, "%s", m->from.text);
+            continue;
+        }
+        mcp_start_moments(&t->start, t->nx, m->state, &mean, &variance);
+        mcp_compose_constant(c, mcp_compose_name(start, "@begins_%s", m->name), mean);
+        mcp_compose_memory(c, mcp_compose_name(near, "@near_%s", m->name), "%s", start);
+        mcp_compose_define(c, mcp_compose_name(off, "@within_%s", m->name), "%s", m->from.text);
+        mcp_compose_define(c, name, "%s + atan2(sin(%s - %s), cos(%s - %s))", near, off, near, off, near);
+        mcp_compose_next(c, near, "%s", name);
+    }
+}
+
 void mcp_compose_states(mcp_composer *c, const mcp_task *t)
 {
     if (c->status == MCP_OK) keep(c, mcp_task_builder_states(c->builder, t, c->err));
@@ -131,38 +153,9 @@ const char *mcp_compose_rest(mcp_composer *c, const mcp_task *t, int i, char *bu
     return buffer;
 }
 
-double mcp_channel_noise(const mcp_task_channel *m)
-{
-    return sqrt(m->noise * m->noise + m->quantum * m->quantum / 12.0);
-}
-
 int mcp_velocity_of(const mcp_task *t, int state)
 {
     for (int i = 0; i < t->ngp; i++)
         if (t->gp[i].kind == MCP_GP_VELOCITY && t->gp[i].position == state) return t->gp[i].state;
     return -1;
-}
-
-void mcp_start_moments(const mcp_task_start *d, int nx, int state, double *mean, double *variance)
-{
-    double m = 0.0, second = 0.0;
-    *mean = *variance = 0.0;
-    if (d->type == MCP_START_UNIFORM) {
-        double w  = d->high[state] - d->low[state];
-        *mean     = 0.5 * (d->low[state] + d->high[state]);
-        *variance = w * w / 12.0;
-        return;
-    }
-    if (!d->mean || !d->std) return;
-    double total = 0.0;
-    for (int k = 0; k < d->parts; k++) {
-        double w = d->weight ? d->weight[k] : 1.0;
-        double a = d->mean[k * nx + state], b = d->std[k * nx + state];
-        total += w;
-        m += w * a;
-        second += w * (a * a + b * b);
-    }
-    if (!(total > 0.0)) return;
-    *mean     = m / total;
-    *variance = fmax(0.0, second / total - *mean * *mean);
 }

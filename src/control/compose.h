@@ -18,6 +18,10 @@ mcp_status mcp_compose_end(mcp_composer *c, mcp_program **out);
 void       mcp_compose_input(mcp_composer *c, const char *fmt, ...) MCP_PRINTF(2, 3);
 void       mcp_compose_states(mcp_composer *c, const mcp_task *t); /* states as inputs   */
 void       mcp_compose_inputs(mcp_composer *c, const mcp_task *t); /* commands as inputs */
+/* Measurements y_NAME as inputs; then, by definitions y_NAME, the states that are computed from them. An
+ * angle within +-pi goes on from the turn it was in: near + atan2(sin(d), cos(d)), d = from - near, near its
+ * value one sample ago, or the start's mean. */
+void       mcp_compose_measured(mcp_composer *c, const mcp_task *t);
 void       mcp_compose_constant(mcp_composer *c, const char *name, double value); /* a number, by name */
 /* name and expression are formatted: our own text, so no place in a file. Numbers do not go through it: bind
  * them by mcp_compose_constant and write their name. */
@@ -42,8 +46,6 @@ void mcp_observer_compose(mcp_composer *c, const mcp_system *s, char *known_to);
 const char *mcp_compose_rest(mcp_composer *c, const mcp_task *t, int i, char *buffer);
 /* State index of the velocity of position `state`, -1 = none. */
 int mcp_velocity_of(const mcp_task *t, int state);
-/* Mean and variance of one state over the start distribution. */
-void mcp_start_moments(const mcp_task_start *d, int nx, int state, double *mean, double *variance);
 
 mcp_status mcp_controller_compose(mcp_system *s, mcp_error *err);
 

@@ -129,7 +129,7 @@ static mcp_status with_observer(mcp_system *s, int given, char *known_to, mcp_pr
     const mcp_task *t = s->task;
     mcp_composer    c;
     mcp_compose_begin(&c, s, err);
-    for (int i = 0; i < t->ny; i++) mcp_compose_input(&c, "y_%s", t->state[t->measured[i].state]);
+    mcp_compose_measured(&c, t);
     for (int i = 0; given && i < t->nu; i++) mcp_compose_input(&c, "policy_%s", t->input[i].name);
     last_commands(&c, t);
     mcp_observer_compose(&c, s, known_to);

@@ -135,7 +135,7 @@ static mcp_status translate(mcp_system *s, const mcp_expr *e, char **text, mcp_e
 
 mcp_status mcp_kernel_texts(mcp_system *s, mcp_error *err)
 {
-    static const mcp_expr plain = {(char *)"se", {NULL, 0, 0}};
+    static const mcp_expr plain = {(char *)"se + linear", {NULL, 0, 0}};
     const mcp_task       *t = s->task;
     mcp_status            st = MCP_OK;
     s->nf = 0;

@@ -136,7 +136,7 @@ static int gains(const coordinate *k, int n)
     double drive = o->drive ? o->drive[k->channel] : 0.0;
     double noise = o->noise && o->noise[k->channel] > 0.0
                        ? o->noise[k->channel]
-                       : mcp_channel_noise(&k->s->task->measured[k->channel]);
+                       : mcp_channel_noise(&k->s->task->seen[k->channel]);
     if (!(drive > 0.0) || !(noise > 0.0) || !mcp_kalman_steady(n, k->s->ts, drive, noise, gain, C)) {
         mcp_compose_fail(k->c, MCP_ERR_TASK,
                          "observer: a Kalman filter for %s needs a drive and a measurement noise above 0 "
@@ -204,8 +204,8 @@ static void custom(mcp_composer *c, const mcp_system *s, char *known_to)
 
 static int measured(const mcp_task *t, int state)
 {
-    for (int i = 0; i < t->ny; i++)
-        if (t->measured[i].state == state) return 1;
+    for (int i = 0; i < t->nseen; i++)
+        if (t->seen[i].state == state) return 1;
     return 0;
 }
 
@@ -213,8 +213,8 @@ void mcp_observer_compose(mcp_composer *c, const mcp_system *s, char *known_to)
 {
     const mcp_task *t = s->task;
     if (t->observer.type == MCP_OBSERVER_CUSTOM) custom(c, s, known_to);
-    for (int i = 0; i < t->ny; i++) {
-        int state = t->measured[i].state, v = mcp_velocity_of(t, state);
+    for (int i = 0; i < t->nseen; i++) {
+        int state = t->seen[i].state, v = mcp_velocity_of(t, state);
         if (known_to[state]) continue;
         coordinate k = {c, s, t->state[state], v < 0 ? NULL : t->state[v], i, v};
         int estimate = v >= 0 && !known_to[v] && !measured(t, v);

@@ -7,7 +7,8 @@
 #include "control/compose.h"
 #include "math/arena.h"
 
-/* y = x, delayed by whole samples, plus noise; quantisation as the noise of its rounding error. */
+/* y = x, or an expression of it, delayed by whole samples, plus noise; quantisation as the noise of its
+ * rounding error. */
 static mcp_status compose_sensor(mcp_system *s, mcp_error *err)
 {
     const mcp_task *t = s->task;
@@ -15,19 +16,36 @@ static mcp_status compose_sensor(mcp_system *s, mcp_error *err)
     char            seen[MCP_NAME_SIZE], name[MCP_NAME_SIZE];
     mcp_compose_begin(&c, s, err);
     mcp_compose_states(&c, t);
-    for (int i = 0; i < t->ny; i++) mcp_compose_input(&c, "noise_%s", t->state[t->measured[i].state]);
+    for (int i = 0; i < t->ny; i++) mcp_compose_input(&c, "@noise_%s", t->measured[i].name);
     for (int i = 0; i < t->ny; i++) {
-        const char *q = t->state[t->measured[i].state];
-        mcp_compose_name(seen, "%s", q);
+        const char *q = t->measured[i].name;
+        mcp_compose_name(seen, "%s%s", t->measured[i].of.text ? "@of_" : "", q);
+        if (t->measured[i].of.text) mcp_compose_define(&c, seen, "%s", t->measured[i].of.text);
         for (int d = 1; d <= t->measured[i].delay; d++) {
-            mcp_compose_name(name, "before%d_%s", d, q);
+            mcp_compose_name(name, "@before%d_%s", d, q);
             mcp_compose_define(&c, name, "prev(%s)", seen);
             mcp_compose_name(seen, "%s", name);
         }
         mcp_compose_constant(&c, mcp_compose_name(name, "@std_%s", q), mcp_channel_noise(&t->measured[i]));
-        mcp_compose_output(&c, mcp_compose_name(name, "y_%s", q), "%s + @std_%s*noise_%s", seen, q, q);
+        mcp_compose_output(&c, mcp_compose_name(name, "y_%s", q), "%s + @std_%s*@noise_%s", seen, q, q);
     }
     return mcp_compose_end(&c, &s->sensor);
+}
+
+/* Measurements -> the states that they tell, for those who read recordings. */
+static mcp_status compose_view(mcp_system *s, mcp_error *err)
+{
+    const mcp_task *t = s->task;
+    mcp_composer    c;
+    char            name[MCP_NAME_SIZE];
+    int             same = t->nseen == t->ny;
+    for (int i = 0; i < t->nseen; i++) same = same && t->seen[i].sensor == i;
+    if (same) return MCP_OK;
+    mcp_compose_begin(&c, s, err);
+    mcp_compose_measured(&c, t);
+    for (int i = 0; i < t->nseen; i++)
+        mcp_compose_output(&c, mcp_compose_name(name, "@seen_%s", t->seen[i].name), "y_%s", t->seen[i].name);
+    return mcp_compose_end(&c, &s->view);
 }
 
 /* Commands reach the plant after whole samples; until then it gets 0, or what its limits have nearest. */
@@ -61,8 +79,8 @@ static void begin(mcp_composer *c, mcp_system *s, mcp_error *err)
 
 int mcp_is_difference(const mcp_task *t, int velocity)
 {
-    for (int i = 0; i < t->ny; i++)
-        if (t->measured[i].state == velocity) return 0;
+    for (int i = 0; i < t->nseen; i++)
+        if (t->seen[i].state == velocity) return 0;
     return mcp_smoother_is_backward(t);
 }
 
@@ -221,7 +239,8 @@ static mcp_status check_sizes(const mcp_task *t, mcp_error *err)
         return mcp_fail(err, MCP_ERR_TASK, "a trial of %g s at %g Hz has %g steps; 1 to %d are possible",
                         t->trial, t->rate, steps, MCP_MAX_STEPS);
     if (t->nx < 1 || t->nx > MCP_MAX_STATE || t->nu < 1 || t->nu > MCP_MAX_INPUT || t->ny < 1 ||
-        t->ny > t->nx || t->ngp < 0 || t->ngp > t->nx || t->features.n > MCP_MAX_FEATURE)
+        t->ny > MCP_MAX_STATE || t->nseen > t->nx || t->ngp < 0 || t->ngp > t->nx ||
+        t->features.n > MCP_MAX_FEATURE)
         return mcp_fail(err, MCP_ERR_TASK,
                         "task sizes are impossible: %d states, %d inputs, %d measured, %d GPs, %d features",
                         t->nx, t->nu, t->ny, t->ngp, t->features.n);
@@ -255,9 +274,9 @@ mcp_status mcp_system_create(mcp_system **out, const mcp_task *task, mcp_error *
         st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a compiled task");
 
     typedef mcp_status piece(mcp_system *, mcp_error *);
-    piece *const pieces[] = {mcp_kernel_texts, compose_sensor,    mcp_controller_compose, compose_actuator,
-                             compose_features, compose_integrate, compose_cost,           compose_events,
-                             compose_safe};
+    piece *const pieces[] = {mcp_kernel_texts, compose_sensor,   compose_view,      mcp_controller_compose,
+                             compose_actuator, compose_features, compose_integrate, compose_cost,
+                             compose_events,   compose_safe};
     for (size_t i = 0; i < sizeof pieces / sizeof *pieces && st == MCP_OK; i++) st = pieces[i](s, err);
     if (st == MCP_OK) st = no_parameters(s, err);
     if (st == MCP_OK) *out = s;
@@ -268,13 +287,13 @@ mcp_status mcp_system_create(mcp_system **out, const mcp_task *task, mcp_error *
 mcp_status mcp_system_observe(mcp_system *s, const mcp_observer_choice *choice, mcp_error *err)
 {
     mcp_system           next = *s;
-    size_t               ny = (size_t)s->ny;
-    mcp_observer_choice *own = mcp_calloc(ny, sizeof *own);
+    size_t               seen = (size_t)s->task->nseen;
+    mcp_observer_choice *own = mcp_calloc(seen + 1, sizeof *own);
     mcp_status           st = MCP_OK;
     next.controller = next.policy_true = next.given = NULL;
     next.choice = own;
     if (!own) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the observer");
-    memcpy(own, choice, ny * sizeof *own);
+    memcpy(own, choice, seen * sizeof *own);
     memset(s->observed, 0, (size_t)s->nx);
     st = mcp_controller_compose(&next, err);
     mcp_system *old = st == MCP_OK ? s : &next; /* whose programs are not needed any more */
@@ -291,8 +310,9 @@ mcp_status mcp_system_observe(mcp_system *s, const mcp_observer_choice *choice, 
 void mcp_system_free(mcp_system *s)
 {
     if (!s) return;
-    mcp_program *const programs[] = {s->sensor,   s->controller, s->policy_true, s->given, s->safe,
-                                     s->actuator, s->features,   s->integrate,   s->cost,  s->events};
+    mcp_program *const programs[] = {s->view,     s->sensor,     s->controller, s->policy_true, s->given,
+                                     s->safe,     s->actuator,   s->features,   s->integrate,   s->cost,
+                                     s->events};
     for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) mcp_program_free(programs[i]);
     for (int i = 0; s->kernel && i < s->ngp; i++) mcp_kernel_free(s->kernel[i]);
     for (int i = 0; s->kernel_text && i < s->ngp; i++) mcp_free(s->kernel_text[i]);

@@ -42,6 +42,7 @@ typedef struct {
      * (standard normals times nothing: the program scales by the noise), outputs y[ny]; quantisation appears
      * in particles as noise of std quantum/sqrt(12) added to the sensor's, in the plant as rounding. */
     mcp_program *sensor;       /* in x[nx], e[ny]       out y[ny]      memory: delay lines            */
+    mcp_program *view; /* in y[ny]  out the states that sensors tell, task->seen; NULL: they are y itself */
     mcp_program *controller;   /* in y[ny]              out u[nu], z[nx]                              */
     /* in x[nx]              out u[nu], z[nx] = x: MC-PILCO's particles; same theta */
     mcp_program *policy_true;
@@ -60,7 +61,7 @@ typedef struct {
     int white_noise; /* 1: the GPs' noise is white, whatever the task says (an algorithm's own models)  */
     const mcp_watch *watch;    /* whoever opens a plant of this system; borrowed, NULL: nobody        */
     char        *observed;     /* [nx] 1: the controller has an estimate of this state                */
-    mcp_observer_choice *choice; /* [ny] of observer: auto; NULL before the exploration: differences */
+    mcp_observer_choice *choice; /* [nseen] of observer: auto; NULL before the exploration: differences */
     unsigned observers; /* how often the observer was chosen: who has copied its programs looks here */
 } mcp_system;
 
@@ -69,9 +70,7 @@ void       mcp_system_free(mcp_system *s);
 /* 1: this velocity is a difference of two positions in the model, (q(t) - q(t-1))/Ts: the smoother says so,
  * and no sensor gives it. */
 int mcp_is_difference(const mcp_task *t, int velocity);
-/* observer: auto. Its programs again, with these gains: [ny], copied. The policy's parameters stay. */
+/* observer: auto. Its programs again, with these gains: [nseen], copied. The policy's parameters stay. */
 mcp_status mcp_system_observe(mcp_system *s, const mcp_observer_choice *choice, mcp_error *err);
-/* Standard deviation of a channel's noise, its quantisation included. */
-double mcp_channel_noise(const mcp_task_channel *m);
 
 #endif

@@ -27,6 +27,9 @@ mcp_status mcp_observer_settle(mcp_system *s, int trials, mcp_trial *const *tria
 /* What was settled for one channel and why, in a sentence; 0: nothing to say of this channel. */
 int mcp_observer_explain(const mcp_system *s, int channel, char *text, size_t size);
 
+/* What the measurements of a trial tell of the state: [sample][nseen] as task->seen has them, from the
+ * measured channels themselves or computed from them. mcp_free it. */
+mcp_status mcp_trial_seen(const mcp_system *s, const mcp_trial *t, double **seen, mcp_error *err);
 mcp_status mcp_estimate_states(mcp_states **out, const mcp_system *s, const mcp_trial *t, mcp_error *err);
 void       mcp_states_free(mcp_states *s);
 

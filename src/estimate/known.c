@@ -12,7 +12,7 @@ static int find_known(const mcp_task *t, int *known)
     int n = 0;
     for (int i = 0; i < t->known.n; i++) {
         int state = mcp_task_find_state(t, t->known.item[i].name), measured = 0;
-        for (int c = 0; c < t->ny; c++) measured |= t->measured[c].state == state;
+        for (int c = 0; c < t->nseen; c++) measured |= t->seen[c].state == state;
         if (state >= 0 && !measured) known[n++] = state;
     }
     return n;

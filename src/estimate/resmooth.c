@@ -112,7 +112,7 @@ mcp_status mcp_resmooth_states(mcp_states **out, const mcp_system *s, const mcp_
         const mcp_task_gp *gp = &t->gp[g];
         int    own = mcp_channel_of(t, gp->state);
         int    channel = own >= 0 || gp->kind != MCP_GP_VELOCITY ? own : mcp_channel_of(t, gp->position);
-        double r = channel >= 0 ? mcp_channel_deviation(&t->measured[channel]) : 0.0, f = 1.0 / s->ts;
+        double r = channel >= 0 ? mcp_channel_noise(&t->seen[channel]) : 0.0, f = 1.0 / s->ts;
         if (!(r > 0.0)) continue;
         series now = {.order = own >= 0 ? 1 : 2,
                       .n = q.n,

@@ -19,15 +19,15 @@ typedef struct {
     int               channel[MCP_MAX_STATE]; /* sensor of the state, or of its position */
     int               n;                      /* samples after the delays are undone     */
     int drop, drop_last; /* samples without an estimate at the beginning and at the end */
-    double           *value, *slope;          /* [ny][n] */
-    double *change_value, *change_slope; /* [ny] expected error of one-sample changes, 0 = unknown */
+    double           *value, *slope;          /* [nseen][n] */
+    double *change_value, *change_slope; /* [nseen] expected error of one-sample changes, 0 = unknown */
     double           *q, *work;
 } estimator;
 
 int mcp_channel_of(const mcp_task *t, int state)
 {
-    for (int i = 0; i < t->ny; i++)
-        if (t->measured[i].state == state) return i;
+    for (int i = 0; i < t->nseen; i++)
+        if (t->seen[i].state == state) return i;
     return -1;
 }
 
@@ -68,17 +68,13 @@ static mcp_status find_origins(estimator *e, mcp_error *err)
         } else {
             return mcp_fail(
                 err, MCP_ERR_TASK,
-                "%s: state %s cannot be estimated: it is not measured, not the velocity of a "
-                "measured position in model.velocities, and model.known gives no transition for it",
-                t->file, t->state[i]);
+                "%s: state %s cannot be estimated: it is not measured, not computed from what is "
+                "(measured.%s.from), not the velocity of such a position in model.velocities, and "
+                "model.known gives no transition for it",
+                t->file, t->state[i], t->state[i]);
         }
     }
     return MCP_OK;
-}
-
-double mcp_channel_deviation(const mcp_task_channel *c)
-{
-    return sqrt(c->noise * c->noise + c->quantum * c->quantum / 12.0);
 }
 
 /* Window no longer than the trial; 0 when the polynomial does not fit. */
@@ -123,18 +119,18 @@ static void noise_gain(const estimator *e, double *value, double *slope)
     *slope = sqrt(*slope);
 }
 
-static mcp_status smooth_channels(estimator *e, const mcp_trial *t, mcp_error *err)
+static mcp_status smooth_channels(estimator *e, const double *seen, mcp_error *err)
 {
     const mcp_task          *task = e->s->task;
     const mcp_task_smoother *s = &task->smoother;
     double                   gain_value = 0.0, gain_slope = 0.0;
     if (s->type != MCP_SMOOTHER_KALMAN) noise_gain(e, &gain_value, &gain_slope);
-    for (int i = 0; i < task->ny; i++) {
-        const mcp_task_channel *c = &task->measured[i];
+    for (int i = 0; i < task->nseen; i++) {
+        const mcp_task_channel *c = &task->seen[i];
         double *value = e->value + (size_t)i * (size_t)e->n, *slope = e->slope + (size_t)i * (size_t)e->n;
-        double  r = mcp_channel_deviation(c);
-        for (int k = 0; k < e->n; k++) e->q[k] = t->measured[(k + c->delay) * t->ny + i];
-        if (i >= mcp_task_sensors(task)) { /* a goal: exactly known */
+        double  r = mcp_channel_noise(c);
+        for (int k = 0; k < e->n; k++) e->q[k] = seen[(k + c->delay) * task->nseen + i];
+        if (i >= mcp_task_seen(task)) { /* a goal: exactly known */
             memcpy(value, e->q, (size_t)e->n * sizeof *value);
             memset(slope, 0, (size_t)e->n * sizeof *slope);
             continue;
@@ -170,8 +166,8 @@ static void follow_velocities(estimator *e)
         if (position < 0 || velocity < 0) continue;
         double *value = e->value + (size_t)position * (size_t)e->n,
                *v = e->value + (size_t)velocity * (size_t)e->n;
-        double r = mcp_channel_deviation(&t->measured[position]),
-               least = e->s->ts * mcp_channel_deviation(&t->measured[velocity]) / sqrt(2.0);
+        double r = mcp_channel_noise(&t->seen[position]),
+               least = e->s->ts * mcp_channel_noise(&t->seen[velocity]) / sqrt(2.0);
         if (!(r > 0.0)) continue;
         memcpy(e->q, value, (size_t)e->n * sizeof *value);
         mcp_trapezoid(e->n, e->q, v, e->s->ts, r, fmax(least, 1e-3 * r), value, e->work);
@@ -251,13 +247,13 @@ mcp_status mcp_states_copy(mcp_states **out, const mcp_states *z, int ngp, mcp_e
 static size_t layout_work(estimator *e, char *mem)
 {
     const mcp_task *t = e->s->task;
-    size_t    n = (size_t)e->n, ny = (size_t)t->ny, most = n > IMPULSE ? n : IMPULSE;
+    size_t    n = (size_t)e->n, seen = (size_t)t->nseen, most = n > IMPULSE ? n : IMPULSE;
     size_t    filter = mcp_filtfilt_work((int)most, t->smoother.order), rts = mcp_rts_work((int)n);
     mcp_arena a = {.base = mem, .used = 0};
-    e->value        = mcp_arena_doubles(&a, n * ny);
-    e->slope        = mcp_arena_doubles(&a, n * ny);
-    e->change_value = mcp_arena_doubles(&a, ny);
-    e->change_slope = mcp_arena_doubles(&a, ny);
+    e->value        = mcp_arena_doubles(&a, n * seen);
+    e->slope        = mcp_arena_doubles(&a, n * seen);
+    e->change_value = mcp_arena_doubles(&a, seen);
+    e->change_slope = mcp_arena_doubles(&a, seen);
     e->q            = mcp_arena_doubles(&a, most + 2 * IMPULSE);
     e->work         = mcp_arena_doubles(&a, filter > rts ? filter : rts);
     return a.used;
@@ -269,13 +265,14 @@ mcp_status mcp_estimate_states(mcp_states **out, const mcp_system *s, const mcp_
     estimator       e = {.s = s};
     mcp_states      size = {.nx = s->nx};
     void           *block = NULL, *work = NULL;
+    double         *seen = NULL;
     int             delay = 0;
     mcp_status      st;
 
     *out = NULL;
     if ((st = find_origins(&e, err)) != MCP_OK) return st;
-    for (int i = 0; i < task->ny; i++)
-        delay = task->measured[i].delay > delay ? task->measured[i].delay : delay;
+    for (int i = 0; i < task->nseen; i++)
+        delay = task->seen[i].delay > delay ? task->seen[i].delay : delay;
     e.n = t->samples > delay ? t->samples - delay : 0;
     if (task->smoother.type == MCP_SMOOTHER_SAVGOL && !savgol_window(&task->smoother, e.n)) e.n = 0;
     size.first = e.drop;
@@ -286,7 +283,8 @@ mcp_status mcp_estimate_states(mcp_states **out, const mcp_system *s, const mcp_
     layout_states(&size, task->ngp, block);
     layout_work(&e, work);
     if (size.count) {
-        if ((st = smooth_channels(&e, t, err)) != MCP_OK) goto done;
+        if ((st = mcp_trial_seen(s, t, &seen, err)) != MCP_OK) goto done;
+        if ((st = smooth_channels(&e, seen, err)) != MCP_OK) goto done;
         if (task->smoother.type == MCP_SMOOTHER_TRAPEZOID || task->smoother.type == MCP_SMOOTHER_AUTO)
             follow_velocities(&e);
         fill(&e, &size);
@@ -296,6 +294,7 @@ mcp_status mcp_estimate_states(mcp_states **out, const mcp_system *s, const mcp_
     **out = size;
     block = NULL;
 done:
+    mcp_free(seen);
     mcp_block_free(block);
     mcp_block_free(work);
     return st;

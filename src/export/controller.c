@@ -1,6 +1,7 @@
 /* controller.c - observer and policy of a run, one sample at a time, in the user's own loop. */
 #include "mcpilco/controller.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "control/runtime.h"
@@ -15,6 +16,7 @@ struct mcp_controller {
     mcp_system  *system;
     double      *theta;
     mcp_runtime *runtime;
+    double       y[MCP_MAX_STATE]; /* what sensors show, then the goals */
 };
 
 /* The wanted trial, or a sentence. A damaged trial hides those behind it: what the rest recommends may be an
@@ -52,7 +54,7 @@ static mcp_status build(mcp_controller **out, const mcp_task_source *given, mcp_
             st = mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory for its controller", source->file);
     }
     if (st == MCP_OK) st = mcp_runtime_create(&c->runtime, c->system, err);
-    if (st == MCP_OK) *out = c;
+    if (st == MCP_OK) mcp_controller_reset(*out = c);
     else mcp_controller_free(c);
     return st;
 }
@@ -176,13 +178,15 @@ void mcp_controller_free(mcp_controller *c)
 void mcp_controller_describe(const mcp_controller *c, mcp_controller_info *info)
 {
     const mcp_system *s = c->system;
-    *info =
-        (mcp_controller_info){.rate = s->task->rate, .measured = s->ny, .commands = s->nu, .states = s->nx};
+    *info = (mcp_controller_info){.rate = s->task->rate,
+                                  .measured = mcp_task_sensors(s->task),
+                                  .commands = s->nu,
+                                  .states = s->nx};
 }
 
 const char *mcp_controller_measured_name(const mcp_controller *c, int i)
 {
-    return i >= 0 && i < c->system->ny ? c->task->measured[i].name : NULL;
+    return i >= 0 && i < mcp_task_sensors(c->task) ? c->task->measured[i].name : NULL;
 }
 
 const char *mcp_controller_command_name(const mcp_controller *c, int i)
@@ -200,9 +204,38 @@ int mcp_controller_command_range(const mcp_controller *c, int i, double *low, do
     return mcp_task_input_range(c->task, i, low, high);
 }
 
+static double *goal_at(mcp_controller *c, int i)
+{
+    return &c->y[mcp_task_sensors(c->task) + i];
+}
+
+const char *mcp_controller_goal_name(const mcp_controller *c, int i)
+{
+    return i >= 0 && i < c->task->goals.n ? c->task->goals.item[i].name : NULL;
+}
+
+double mcp_controller_goal(const mcp_controller *c, int i)
+{
+    return i >= 0 && i < c->task->goals.n ? c->y[mcp_task_sensors(c->task) + i] : NAN;
+}
+
+mcp_status mcp_controller_set_goal(mcp_controller *c, const char *name, double value, mcp_error *err)
+{
+    const int i = mcp_task_find_goal(c->task, name);
+    if (i < 0)
+        return mcp_fail(err, MCP_ERR_ARG, "the controller of task %s has no goal \"%.80s\"; %s%s",
+                        c->task->name, name, c->task->goals.n ? "it has " : "it has none",
+                        c->task->goals.n ? c->task->goals.item[0].name : "");
+    if (!isfinite(value))
+        return mcp_fail(err, MCP_ERR_ARG, "goal %s: found %g, expected a finite number", name, value);
+    *goal_at(c, i) = value;
+    return MCP_OK;
+}
+
 void mcp_controller_reset(mcp_controller *c)
 {
     mcp_runtime_reset(c->runtime);
+    for (int i = 0; i < c->task->goals.n; i++) *goal_at(c, i) = mcp_goal_middle(&c->task->goals.item[i]);
 }
 
 mcp_step_result mcp_controller_step(mcp_controller *c, const double *measured, double *command,
@@ -210,7 +243,8 @@ mcp_step_result mcp_controller_step(mcp_controller *c, const double *measured, d
 {
     const mcp_runtime *r = c->runtime;
     const mcp_system  *s = r->system;
-    const int          bad = mcp_runtime_step(c->runtime, c->theta, NULL, measured) != MCP_FAULT_NONE;
+    memcpy(c->y, measured, (size_t)mcp_task_sensors(s->task) * sizeof *c->y);
+    const int bad = mcp_runtime_step(c->runtime, c->theta, NULL, c->y) != MCP_FAULT_NONE;
     memcpy(command, r->command, (size_t)s->nu * sizeof *command);
     if (observed) memcpy(observed, r->observed, (size_t)s->nx * sizeof *observed);
     return bad ? MCP_STEP_NOT_FINITE : MCP_STEP_OK;

@@ -122,14 +122,16 @@ static void facts(const job *j, mcp_fields *f)
                  "Rate: call it every %.9g s (%g Hz), no other. At another rate it is another controller.",
                  j->r->system->ts, k->rate);
     add_fact(f, &t);
-    for (int i = 0; i < k->ny; i++) {
+    for (int i = 0; i < mcp_task_sensors(k); i++) {
         const mcp_task_channel *c = &k->measured[i];
         mcp_text_add(&t, "measured[%d]  %s [", i, c->name);
-        add_note(&t, unit_of(k->state_unit ? k->state_unit[c->state] : NULL));
-        if (i >= mcp_task_sensors(k)) mcp_text_add(&t, "], a goal: tell it with every sample");
-        else
-            mcp_text_add(&t, "], noise %g%s", c->noise,
-                         c->angle ? ", within +-pi: turns are counted here" : "");
+        add_note(&t, unit_of(mcp_channel_unit(k, c)));
+        mcp_text_add(&t, "], noise %g%s", c->noise, c->angle ? ", within +-pi: turns are counted here" : "");
+        add_fact(f, &t);
+    }
+    for (int i = 0; i < k->goals.n; i++) {
+        mcp_text_add(&t, "goal[%d]      %s, %g until it is set", i, k->goals.item[i].name,
+                     mcp_goal_middle(&k->goals.item[i]));
         add_fact(f, &t);
     }
     for (int i = 0; i < k->nu; i++) {
@@ -224,6 +226,8 @@ static mcp_fields *describe(const job *j, int single)
     mcp_fields_set(f, "f", "%s", single ? "f" : "");
     mcp_fields_set(f, "nx", "%d", m->nx);
     mcp_fields_set(f, "ny", "%d", m->ny);
+    mcp_fields_set(f, "sensors", "%d", mcp_task_sensors(m->task));
+    mcp_fields_set(f, "goals", "%d", m->task->goals.n);
     mcp_fields_set(f, "nu", "%d", m->nu);
     mcp_fields_set(f, "nz", "%d", m->nu + m->nx);
     mcp_fields_set(f, "slots", "%d", mcp_program_memory(m->controller));
@@ -242,6 +246,12 @@ static mcp_fields *describe(const job *j, int single)
         mcp_fields *row = mcp_fields_row(f, "rest");
         mcp_fields_set(row, "i", "%d", i);
         set_number(row, "value", mcp_input_rest(&m->task->input[i]), single);
+    }
+    for (int i = 0; i < m->task->goals.n; i++) {
+        mcp_fields *row = mcp_fields_row(f, "goal");
+        mcp_fields_set(row, "i", "%d", i);
+        mcp_fields_set(row, "name", "%s", m->task->goals.item[i].name);
+        set_number(row, "value", mcp_goal_middle(&m->task->goals.item[i]), single);
     }
     facts(j, f);
     add_angles(j, f, single);
@@ -314,13 +324,22 @@ static mcp_status write_python(const job *j)
 static json_t *measured_json(const mcp_task *k)
 {
     json_t *list = json_array();
-    for (int i = 0; i < k->ny; i++) {
+    for (int i = 0; i < mcp_task_sensors(k); i++) {
         const mcp_task_channel *c = &k->measured[i];
-        const char             *unit = k->state_unit ? k->state_unit[c->state] : NULL;
+        const char             *unit = mcp_channel_unit(k, c);
         mcp_json_append(&list, json_pack("{s:s,s:o,s:o,s:b}", "name", c->name, "unit",
                                               mcp_json_text(unit_of(unit)), "noise",
                                               mcp_json_number(c->noise), "wraps", c->angle));
     }
+    return list;
+}
+
+static json_t *goals_json(const mcp_task *k)
+{
+    json_t *list = json_array();
+    for (int i = 0; i < k->goals.n; i++)
+        mcp_json_append(&list, json_pack("{s:s,s:o}", "name", k->goals.item[i].name, "middle",
+                                         mcp_json_number(mcp_goal_middle(&k->goals.item[i]))));
     return list;
 }
 
@@ -372,6 +391,7 @@ static mcp_status data(const job *j)
                              mcp_json_number(task->rate), "measured", measured_json(task), "commands",
                              commands_json(task), "policy", policy, "safe", safe, "parameters", groups,
                              "program", listing ? listing : "");
+    if (root) json_object_set_new(root, "goals", goals_json(task));
     if (root) task_json(j, root);
     mcp_status st = path && listing && root
                         ? mcp_json_write(path, root, j->err)

@@ -9,6 +9,8 @@
 #include "math/number.h"
 #include "math/text.h"
 
+enum { MOST_COLUMNS = 10000 }; /* names are compared with each other */
+
 mcp_status mcp_csv_write_in(const mcp_lock *own, const char *path, int columns, const char *const *name,
                             int rows, const double *value, mcp_error *err)
 {
@@ -69,6 +71,9 @@ static mcp_status read_header(mcp_csv *c, place *w, char *line, mcp_error *err)
 {
     w->separator = strchr(line, ',') ? ',' : strchr(line, ';') ? ';' : strchr(line, '\t') ? '\t' : ',';
     int fields = count_fields(line, w->separator);
+    if (fields > MOST_COLUMNS)
+        return mcp_fail(err, MCP_ERR_IO, "%s:%d: the header has %d columns; at most %d can be read", w->path,
+                        w->line, fields, MOST_COLUMNS);
     c->name = mcp_calloc((size_t)fields, sizeof *c->name);
     if (!c->name) return mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory while reading it", w->path);
     for (char *rest = line; rest;) {

@@ -7,18 +7,20 @@
 
 #include "mcpilco/error.h"
 
-/* The whole file, NUL-terminated; mcp_free it. size may be NULL. */
+/* The whole file, NUL-terminated; mcp_free it. size may be NULL. Pipes and devices are refused, but for
+ * what a shell pipes in (/dev/stdin, /dev/fd/N), and so are files larger than any of ours. */
 mcp_status mcp_file_read(const char *path, char **out, size_t *size, mcp_error *err);
 /* Writes PATH.partial beside it, fsync, rename, fsync of the folder: whatever happens, path is the old file
- * or the new one, whole. Anything but a regular file (a pipe, /dev/stdout) is written straight. */
+ * or the new one, whole. Anything but a regular file (a pipe, /dev/stdout) is written straight, outside of a
+ * locked folder. */
 mcp_status mcp_file_write(const char *path, const void *data, size_t size, mcp_error *err);
 int        mcp_file_exists(const char *path);
 int        mcp_folder_exists(const char *path);
 mcp_status mcp_folder_make(const char *path, mcp_error *err); /* parents too; there already is fine */
 
 typedef struct mcp_lock mcp_lock;
-/* Takes FOLDER/lock for this process; a second taker gets a sentence with the pid of the first. The kernel
- * lets go of it when the process ends, however it ends. */
+/* Takes the folder and FOLDER/lock for this process; a second taker gets a sentence with the pid of the
+ * first. The kernel lets go of it when the process ends, however it ends. */
 mcp_status mcp_lock_take(mcp_lock **out, const char *folder, mcp_error *err);
 void       mcp_lock_free(mcp_lock *l);
 /* MCP_OK: the folder's path still names the folder that was locked; else a sentence. NULL is always fine. */

@@ -12,6 +12,8 @@
 #include "math/number.h"
 #include "math/text.h"
 
+enum { MOST_MB = 64 }; /* a value of two bytes takes forty in memory */
+
 /* jansson reads numbers by itself, and decimal points of one byte only. */
 static json_t *parse(const char *text, size_t size, json_error_t *e)
 {
@@ -33,6 +35,11 @@ mcp_status mcp_json_read(json_t **out, const char *path, mcp_error *err)
     *out = NULL;
     mcp_status st = mcp_file_read(path, &text, &size, err);
     if (st != MCP_OK) return st;
+    if (size >> 20 >= MOST_MB) {
+        mcp_free(text);
+        return mcp_fail(err, MCP_ERR_IO, "%s: it has more than %d MB; no JSON file of mcpilco has", path,
+                        MOST_MB);
+    }
     json_error_t e;
     *out = parse(text, size, &e);
     mcp_free(text);

@@ -1,7 +1,8 @@
 /* lock.c - one process at a time in a folder. flock, not a pid file: a killed process leaves nothing behind
  * that a person would have to clean up. The file's text is the holder's pid, for the sentence only. The
- * folder itself is held open: its descriptor stays with the folder wherever that is moved, so what is
- * written through it cannot end in another one that took its place. */
+ * folder is locked as well, where the file system can, because the file can be removed. The folder itself is
+ * held open: its descriptor stays with the folder wherever that is moved, so what is written through it
+ * cannot end in another one that took its place. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -37,11 +38,15 @@ static mcp_status refused(int fd, const char *folder, mcp_error *err)
 static mcp_status lock_folder(mcp_lock *l, mcp_error *err)
 {
     const char *folder = l->path;
+    struct stat file;
     l->folder = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (l->folder < 0 || fstat(l->folder, &l->own))
         return mcp_fail(err, MCP_ERR_IO, "%s: cannot open this folder: %s", folder, strerror(errno));
-    l->fd = openat(l->folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    l->fd = openat(l->folder, "lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0666);
     if (l->fd < 0) return mcp_fail(err, MCP_ERR_IO, "%s/lock: cannot open it: %s", folder, strerror(errno));
+    if (fstat(l->fd, &file) || !S_ISREG(file.st_mode) || file.st_nlink != 1)
+        return mcp_fail(err, MCP_ERR_IO, "%s/lock: it is not a plain file of this folder; remove it", folder);
+    if (flock(l->folder, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK) return refused(l->fd, folder, err);
     if (flock(l->fd, LOCK_EX | LOCK_NB))
         return errno == EWOULDBLOCK
                    ? refused(l->fd, folder, err)

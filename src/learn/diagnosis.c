@@ -80,7 +80,7 @@ static void remedy(mcp_finding *f, const char *fmt, ...)
     va_end(args);
 }
 
-static const char *channel(const doctor *q, int j) { return q->task->measured[j].name; }
+static const char *channel(const doctor *q, int j) { return q->task->seen[j].name; }
 
 /* What cut the trial short. */
 
@@ -107,7 +107,7 @@ static void wrong_task(doctor *q)
     if (s->start_off > START_OFF * fmax(s->noise, 1)) /* a noisy sensor is another finding */
         remedy(find(q, MCP_CAUSE_START,
                     "The trial began at %s = %.3g, %.0f deviations from the task's start.",
-                    channel(q, s->start_channel), q->it->trial->measured[s->start_channel], s->start_off),
+                    channel(q, s->start_channel), s->start_value, s->start_off),
                "Let start: cover where the plant really begins: a larger std, or mixture: with every place.");
     if (fabs(s->slope - 1) > 0.2) {
         const mcp_task_gp *g = &q->task->gp[s->slope_gp];
@@ -225,7 +225,12 @@ static void weak_policy(doctor *q)
                 "the way.",
                 high, low),
             "Lengthen trial:, so that the motion has time to finish.");
-    if (i->restarts > 0 || i->check_cosine < 0.9)
+    if (i->outcome == MCP_STUCK)
+        remedy(find(q, MCP_CAUSE_OPTIMISER,
+                    "The optimisation failed: the expected cost was %.3g at first and %.3g after %d steps.",
+                    i->cost_first, i->cost_last, i->steps),
+               "Widen the cost, shorten the trial, or explore more, so that a change of the policy shows.");
+    else if (i->restarts > 0 || i->check_cosine < 0.9)
         remedy(
             find(q, MCP_CAUSE_OPTIMISER,
                  "The optimisation had trouble: %d restarts after numbers went wrong, gradient check %.2f.",

@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
+#include "control/fixed_goals.h"
 #include "math/arena.h"
 #include "math/stats.h"
 
@@ -133,9 +134,14 @@ mcp_status mcp_evaluate_plant(mcp_evaluation *out, const mcp_system *s, const do
                               const mcp_evaluate_settings *q, mcp_pool *pool, mcp_error *err)
 {
     int  runs = q->runs, workers = mcp_plant_is_simulated(s->task) && !q->plant ? mcp_pool_threads(pool) : 1;
-    work w = {.system = s, .theta = theta, .q = q, .workers = workers, .out = out};
-    mcp_status st = lists(out, runs, err);
+    mcp_fixed_goals fixed;
+    work            w = {.system = &fixed.system, .theta = theta, .q = q, .workers = workers, .out = out};
+    mcp_status      st = lists(out, runs, err);
     if (st != MCP_OK) return st;
+    if ((st = mcp_fix_goals(&fixed, s, q->goal_count, q->goals, err)) != MCP_OK) {
+        mcp_evaluation_clear(out);
+        return st;
+    }
     w.status = mcp_calloc((size_t)workers, sizeof *w.status);
     w.error = mcp_calloc((size_t)workers, sizeof *w.error);
     if (!w.status || !w.error) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d runs", runs);
@@ -156,7 +162,8 @@ mcp_status mcp_evaluate_plant(mcp_evaluation *out, const mcp_system *s, const do
 mcp_status mcp_evaluate_model(mcp_evaluation *out, const mcp_fit *fit, const double *theta, int true_state,
                               const mcp_evaluate_settings *q, mcp_pool *pool, mcp_error *err)
 {
-    const mcp_system     *s = fit->system;
+    mcp_fixed_goals       fixed;
+    const mcp_system     *s = &fixed.system;
     int                   runs = q->runs;
     mcp_particles        *p = NULL;
     mcp_particle_settings particles = {.count = runs,
@@ -167,8 +174,9 @@ mcp_status mcp_evaluate_model(mcp_evaluation *out, const mcp_fit *fit, const dou
     mcp_status            st = lists(out, runs, err);
     if (st != MCP_OK) return st;
     int *limit = mcp_calloc((size_t)runs, sizeof *limit);
-    if (!limit) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d runs", runs);
-    else if ((st = mcp_particles_run(&p, s, fit->gp, theta, &particles, pool, err)) == MCP_OK)
+    st = mcp_fix_goals(&fixed, fit->system, q->goal_count, q->goals, err);
+    if (st == MCP_OK && !limit) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d runs", runs);
+    if (st == MCP_OK && (st = mcp_particles_run(&p, s, fit->gp, theta, &particles, pool, err)) == MCP_OK)
         st = mcp_particles_score(p, s, out->success, limit, out->metric, err);
     if (st == MCP_OK) {
         memcpy(out->cost, p->cost, (size_t)runs * sizeof *out->cost);

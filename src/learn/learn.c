@@ -144,6 +144,7 @@ static mcp_status incumbent(mcp_learner *l, mcp_run_item **start, int *working, 
     mcp_status          st;
     *start = mcp_run_trial(r, trials);
     *working = 0;
+    if (*start && (*start)->info.outcome == MCP_STUCK) *start = NULL; /* nothing to go on from */
     for (int i = 1; i <= trials; i++) any |= works(&mcp_run_trial(r, i)->info);
     if (!any) return MCP_OK;
     if ((st = mcp_recommend(&known, r, l->fit, l->pool, err)) == MCP_OK)
@@ -404,6 +405,8 @@ mcp_status mcp_learner_recommend(mcp_learner *l, int *trial, mcp_error *err)
         if ((st = fit_all(l, mcp_run_trials(r) + 1, err)) == MCP_OK)
             st = mcp_recommend(&m, r, l->fit, l->pool, err);
         if (st == MCP_OK) st = mcp_recommendation_store(r, m, err);
+    } else if (st == MCP_OK && m->count == 1 && !m->data) {
+        st = mcp_recommendation_store(r, m, err); /* one policy in all trials: the folder says so */
     }
     if (st == MCP_OK) *trial = m->number;
     mcp_recommendation_free(m);

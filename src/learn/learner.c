@@ -8,6 +8,7 @@
 #include "learn/task_change.h"
 #include "math/arena.h"
 #include "math/sized.h"
+#include "model/kernel.h"
 
 const char *mcp_phase_name(mcp_phase p)
 {
@@ -106,6 +107,17 @@ void mcp_learner_stop(mcp_learner *l)
     l->stopped = 1;
 }
 
+/* A plant does not move for data that no model can take. */
+static mcp_status check_amount(const mcp_run *r, mcp_error *err)
+{
+    int trials = r->task->explore.trials, steps = r->system->steps;
+    if ((double)trials * (steps - 1) <= MCP_GP_MOST) return MCP_OK;
+    return mcp_fail(err, MCP_ERR_TASK,
+                    "the exploration alone has %.0f pairs of samples (%d trials of %d steps); a model takes "
+                    "%d at most: a lower rate, shorter or fewer trials",
+                    (double)trials * (steps - 1), trials, steps, MCP_GP_MOST);
+}
+
 mcp_status mcp_learner_create(mcp_learner **out, const mcp_task *task, const mcp_learn_settings *given,
                               mcp_error *err)
 {
@@ -121,6 +133,7 @@ mcp_status mcp_learner_create(mcp_learner **out, const mcp_task *task, const mcp
     l->watch.moving = s->watch.moving ? tell_moving : NULL;
     l->watch.context = l;
     if ((st = mcp_run_create(&l->run, task, s, err)) != MCP_OK) goto failed;
+    if ((st = check_amount(l->run, err)) != MCP_OK) goto failed;
     if ((st = mcp_pool_create(&l->pool, s->threads, err)) != MCP_OK) goto failed;
     if (s->folder && (st = open_folder(l, err)) != MCP_OK) goto failed;
     l->settings.folder = NULL; /* the run has its own copies */

@@ -199,7 +199,7 @@ mcp_status mcp_recommendation_store(const mcp_run *r, const mcp_recommendation *
     }
     json_t *root = json_pack("{s:i, s:i, s:i, s:o}", "policy", m->number, "trials", m->trials, "data",
                              m->data, "policies", list);
-    mcp_status st = path ? mcp_json_write(path, root, err)
+    mcp_status st = path ? mcp_json_write_in(r->lock, path, root, err)
                          : mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory", r->folder);
     json_decref(root);
     mcp_free(path);

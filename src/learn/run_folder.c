@@ -79,8 +79,8 @@ static mcp_status write_observer(mcp_run *r, mcp_error *err)
     const mcp_task *t = r->task;
     mcp_text        out = {0};
     mcp_text_add(&out, "observer={type: kalman, gains: {");
-    for (int i = 0; i < t->ny; i++)
-        mcp_text_add(&out, "%s%s: [%.17g, %.17g]", i ? ", " : "", t->measured[i].name,
+    for (int i = 0; i < mcp_task_seen(t); i++)
+        mcp_text_add(&out, "%s%s: [%.17g, %.17g]", i ? ", " : "", t->seen[i].name,
                      r->system->choice[i].gain[0], r->system->choice[i].gain[1]);
     mcp_text_add(&out, "}}");
     mcp_free(r->observer);
@@ -314,7 +314,7 @@ static void make_sane(const mcp_run *r, mcp_run_item *it)
     mcp_learn_info *i = &it->info;
     i->samples = it->trial->samples;
     if (i->limit < 0 || i->limit > r->task->limits) i->limit = 0;
-    if (i->outcome < 0 || i->outcome > MCP_INTERRUPTED) i->outcome = 0;
+    if (i->outcome < 0 || i->outcome > MCP_STUCK) i->outcome = 0;
     if (i->steps < 0) i->steps = 0;
     if (i->restarts < 0) i->restarts = 0;
     if (i->data < 0) i->data = 0;

@@ -87,18 +87,18 @@ static double off_start(const mcp_task_start *a, int nx, int state, double x, do
     return isfinite(best) ? best : NAN;
 }
 
-static double sensor_noise(const mcp_task_channel *c) { return hypot(c->noise, c->quantum / sqrt(12)); }
-
-static void start(mcp_signs *s, const mcp_run *r, const mcp_run_item *it)
+/* seen: what the sensors told of the state, [sample][nseen]. */
+static void start(mcp_signs *s, const mcp_run *r, const mcp_run_item *it, const double *seen)
 {
     const mcp_task       *task = r->task;
     const mcp_task_start *a =
         it->info.explored && task->explore.start.parts ? &task->explore.start : &task->start;
-    for (int j = 0; j < task->ny && it->trial->samples; j++) {
-        double off = off_start(a, task->nx, task->measured[j].state, it->trial->measured[j],
-                               sensor_noise(&task->measured[j]));
+    for (int j = 0; j < task->nseen && it->trial->samples; j++) {
+        const mcp_task_channel *c = &task->seen[j];
+        double                  off = off_start(a, task->nx, c->state, seen[j], mcp_channel_noise(c));
         if (off > s->start_off || isnan(s->start_off)) {
             s->start_off     = off;
+            s->start_value   = seen[j];
             s->start_channel = j;
         }
     }
@@ -130,14 +130,15 @@ static void kinematics(mcp_signs *s, const mcp_run *r, const mcp_run_item *it)
     }
 }
 
-static void smoothing(mcp_signs *s, const mcp_run *r, const mcp_run_item *it)
+static void smoothing(mcp_signs *s, const mcp_run *r, const mcp_run_item *it, const double *seen)
 {
     const mcp_states *z = it->states;
-    for (int j = 0; z && j < r->task->ny; j++) {
-        double sum = 0, noise = sensor_noise(&r->task->measured[j]);
+    for (int j = 0; z && j < r->task->nseen; j++) {
+        const mcp_task_channel *c = &r->task->seen[j];
+        double                  sum = 0, noise = mcp_channel_noise(c);
         for (int k = 0; k < z->count; k++) {
-            double e = it->trial->measured[(z->first + k) * it->trial->ny + j] -
-                       z->state[(size_t)k * (size_t)z->nx + (size_t)r->task->measured[j].state];
+            double e = seen[(z->first + k) * r->task->nseen + j] -
+                       z->state[(size_t)k * (size_t)z->nx + (size_t)c->state];
             sum += e * e;
         }
         double share = noise > 0 && z->count ? sqrt(sum / z->count) / noise : NAN;
@@ -369,9 +370,13 @@ void mcp_signs_measure(mcp_signs *s, const mcp_run *r, const mcp_run_item *it, c
     for (int b = 0; b < MCP_COST_BINS; b++) s->rate[b] = NAN;
     s->late = s->lacking = 1.0;
     s->start_off = s->slope = s->smoothed = s->noise = s->correlation = s->observer = NAN;
-    start(s, r, it);
+    double *seen = NULL;
+    if (mcp_trial_seen(r->system, it->trial, &seen, NULL) == MCP_OK) {
+        start(s, r, it, seen);
+        smoothing(s, r, it, seen);
+    }
+    mcp_free(seen);
     kinematics(s, r, it);
-    smoothing(s, r, it);
     lines(s, r, it);
     double *real = mcp_run_outcome(it), *modelled = mcp_run_modelled(r->system, it);
     if (real && modelled) {

@@ -13,7 +13,8 @@ typedef struct {
     int    widest;               /* that state, in the last quarter                                        */
     double rate[MCP_COST_BINS];  /* mean cost a sample, along the trial                                    */
     double start_off;            /* first measurement, in deviations of the start; worst channel           */
-    int    start_channel;
+    double start_value;          /* that measurement                                                       */
+    int    start_channel;        /* of task->seen                                                          */
     double slope;                /* of a position's change on its velocity, 1 is right; worst              */
     int    slope_gp;
     double smoothed;             /* measured minus smoothed, in stated deviations; worst channel           */

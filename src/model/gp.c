@@ -6,8 +6,6 @@
 #include "math/arena.h"
 #include "model/gp_parts.h"
 
-enum { N_MAX = 20000 }; /* n x n doubles: 3.2 GB */
-
 static mcp_status check_data(const mcp_kernel *kernel, int n, int features, const double *X, const double *y,
                              mcp_error *err)
 {
@@ -16,8 +14,8 @@ static mcp_status check_data(const mcp_kernel *kernel, int n, int features, cons
     if (features != kernel->features)
         return mcp_fail(err, MCP_ERR_ARG, "gp: the data have %d features, the kernel was made for %d",
                         features, kernel->features);
-    if (n < 2 || n > N_MAX)
-        return mcp_fail(err, MCP_ERR_ARG, "gp: %d data points; 2 to %d are possible%s", n, N_MAX,
+    if (n < 2 || n > MCP_GP_MOST)
+        return mcp_fail(err, MCP_ERR_ARG, "gp: %d data points; 2 to %d are possible%s", n, MCP_GP_MOST,
                         n < 2 ? " - record a longer trial" : " - leave some out");
     for (int i = 0; i < n; i++) {
         if (!isfinite(y[i]))

@@ -8,6 +8,8 @@
 
 #include "mcpilco/gp.h"
 
+enum { MCP_GP_MOST = 20000 }; /* data points of one GP: n x n doubles are 3.2 GB */
+
 typedef enum {
     MCP_K_SE = 0,
     MCP_K_MATERN32,

@@ -50,7 +50,7 @@ static size_t tape_of_sample(const mcp_posterior *p, int ld)
     tape_parts t;
     double     nothing[1];
     size_t     whole = layout_tape(&t, p, ld, nothing);
-    size_t     strip = p->strip ? mcp_strip_work(p->strip->D, p->strip->m, p->mv) / 2 + 1 : 0;
+    size_t     strip = p->strip ? mcp_strip_work(p->strip) / 2 + 1 : 0;
     return ((whole > strip ? whole : strip) + 7) / 8 * 8;
 }
 

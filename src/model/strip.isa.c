@@ -14,7 +14,8 @@ typedef struct {
     const mcp_strip_model *p;
     const mcp_strip_call  *c;
     int                    j;          /* first lane */
-    float                 *x, *K, *A;  /* [D][STRIP], [m][STRIP], [mv][STRIP]: A, then V */
+    float                 *x, *y, *K, *A; /* [D][STRIP], [L][STRIP], [m][STRIP], [mv][STRIP]: A, then V */
+    float                 *E;          /* [m][STRIP] the squared exponential's part of K; K without L */
     double                 mean[MCP_STRIP], square[MCP_STRIP];
 } strip;
 
@@ -23,9 +24,9 @@ typedef struct {
 MCP_INLINE void covariances(strip *s, int nv, int D)
 {
     enum { POINTS = MCP_STRIP_POINTS };
-    const float *x = s->x, *Z = s->p->Z, *alpha = s->p->alpha;
-    float       *K = s->K;
-    const int    m = s->p->m;
+    const float *x = s->x, *Z = s->p->Z, *Zl = s->p->Zl, *alpha = s->p->alpha;
+    float       *K = s->K, *E = s->E;
+    const int    m = s->p->m, L = s->p->L;
     mcp_d4       mean[4];
     for (int v = 0; v < 2 * nv; v++) mean[v] = (mcp_d4){0};
     for (int z = 0; z < m; z += POINTS, Z += POINTS * D, K += POINTS * MCP_STRIP) {
@@ -42,6 +43,19 @@ MCP_INLINE void covariances(strip *s, int nv, int D)
                 }
             }
         mcp_f8_exp2_minus(POINTS * nv, q, 120.0f);
+        if (L) {
+            for (int i = 0; i < POINTS; i++)
+                for (int v = 0; v < nv; v++) mcp_f8_store(E + i * MCP_STRIP + 8 * v, q[i * nv + v]);
+            for (int l = 0; l < L; l++)
+#pragma GCC unroll 2
+                for (int v = 0; v < nv; v++) {
+                    mcp_f8 yl = mcp_f8_load(s->y + l * MCP_STRIP + 8 * v);
+#pragma GCC unroll 4
+                    for (int i = 0; i < POINTS; i++) q[i * nv + v] += Zl[i * L + l] * yl;
+                }
+            E += POINTS * MCP_STRIP;
+            Zl += POINTS * L;
+        }
 #pragma GCC unroll 2
         for (int v = 0; v < nv; v++) {
             mcp_f8 sum = (mcp_f8){0};
@@ -117,7 +131,7 @@ MCP_INLINE void transposed(strip *s, int nv)
 MCP_INLINE void row_features(const strip *s, int v, int d0, int nd, const float *share)
 {
     const mcp_strip_model *p = s->p;
-    const float           *K = s->K + 8 * v, *V = s->A + 8 * v, *Z = p->Z + d0, *alpha = p->alpha;
+    const float           *K = s->E + 8 * v, *V = s->A + 8 * v, *Z = p->Z + d0, *alpha = p->alpha;
     const int              m = p->m, D = p->D;
     const mcp_f8           part = mcp_f8_load(share + 8 * v);
     mcp_f8                 x[8], sum[8];
@@ -145,8 +159,33 @@ MCP_INLINE void row_features(const strip *s, int v, int d0, int nd, const float 
     }
 }
 
+/* The linear kernel's part of the row: (alpha_z + share V_z) w_zl, and what the prior variance adds. */
+static void row_line(const strip *s, int v, int l, const float *share)
+{
+    const mcp_strip_model *p = s->p;
+    const float           *V = s->A + 8 * v, *Zl = p->Zl + l;
+    const mcp_f8           part = mcp_f8_load(share + 8 * v);
+    mcp_d4                 low = {0}, high = {0};
+    for (int z0 = 0; z0 < p->m; z0 += GROUP) {
+        const int z1 = z0 + GROUP < p->m ? z0 + GROUP : p->m;
+        mcp_f8    sum = (mcp_f8){0};
+        for (int z = z0; z < z1; z++)
+            sum += (part * mcp_f8_load(V + z * MCP_STRIP) + p->alpha[z]) * Zl[z * p->L];
+        low += mcp_f8_low(sum);
+        high += mcp_f8_high(sum);
+    }
+    const float *y = s->y + l * MCP_STRIP + 8 * v;
+    double      *to = s->c->row + (size_t)p->line_feature[l] * (size_t)s->c->ld + s->j + 8 * v, h[8];
+    memcpy(h, &low, sizeof low);
+    memcpy(h + 4, &high, sizeof high);
+    for (int i = 0; i < 8; i++)
+        to[i] += p->line_scale[l] * (h[i] - (double)share[8 * v + i] * (double)y[i]);
+}
+
 static void rows(const strip *s, int nv, const float *share)
 {
+    for (int v = 0; v < nv; v++)
+        for (int l = 0; l < s->p->L; l++) row_line(s, v, l, share);
     for (int v = 0; v < nv; v++)
         for (int d0 = 0; d0 < s->p->D; d0 += 8) switch (s->p->D - d0) {
             case 1: row_features(s, v, d0, 1, share); break;
@@ -185,8 +224,10 @@ static void one(strip *s)
 void MCP_ISA_FN(mcp_strip_sample)(const mcp_strip_model *p, const mcp_strip_call *c)
 {
     strip s = {.p = p, .c = c, .x = c->work};
-    s.K = s.x + p->D * MCP_STRIP;
+    s.y = s.x + p->D * MCP_STRIP;
+    s.K = s.y + p->L * MCP_STRIP;
     s.A = s.K + (size_t)p->m * MCP_STRIP;
+    s.E = p->L ? s.A + (size_t)((p->m > p->mv ? p->m : p->mv) + MCP_STRIP_ROWS) * MCP_STRIP : s.K;
     for (int i = p->mv * MCP_STRIP; i < p->m * MCP_STRIP; i++) s.A[i] = 0.0f; /* V of the mean's own points */
     for (s.j = 0; s.j < c->n; s.j += MCP_STRIP) {
         const int lanes = c->n - s.j < MCP_STRIP ? c->n - s.j : MCP_STRIP;
@@ -196,10 +237,20 @@ void MCP_ISA_FN(mcp_strip_sample)(const mcp_strip_model *p, const mcp_strip_call
             for (int i = 0; i < lanes; i++)
                 s.x[d * MCP_STRIP + i] = (float)((f[i] - p->centre[d]) * p->scale[d]);
         }
+        double prior[MCP_STRIP];
+        for (int i = 0; i < lanes; i++) prior[i] = 1.0;
+        for (int l = 0; l < p->L; l++) {
+            const double *f = c->F + (size_t)p->line_feature[l] * (size_t)c->ld + s.j;
+            for (int i = 0; i < lanes; i++) {
+                double y = f[i] * p->line_scale[l];
+                s.y[l * MCP_STRIP + i] = (float)y;
+                prior[i] += y * y;
+            }
+        }
         if (lanes == MCP_STRIP) two(&s);
         else one(&s);
         for (int i = 0; i < lanes; i++) {
-            double v = p->lambda2 * (1.0 - s.square[i]);
+            double v = p->lambda2 * (prior[i] - s.square[i]);
             int    low = v < p->floor;
             double std = sqrt((low ? p->floor : v) + c->more);
             share[i] = low ? 0.0f : (float)(-p->lambda2 * c->eps[s.j + i] / std);

@@ -9,6 +9,11 @@
 #include "optim/optimise.h"
 #include "optim/particles.h"
 
+/* Fresh policies beside one that is expected to fail, at most. Three find little more than one on an early
+ * model, and take their time. */
+enum { TRIES = 1 };
+#define WORTH_STARTING 0.2 /* share of the budget that must be left for another one */
+
 /* Share of fresh particles that succeed with this policy. */
 static mcp_status expected_success(const mcp_algorithm_input *in, int true_state, const double *theta,
                                    double *share, mcp_error *err)
@@ -55,14 +60,17 @@ static int pass_on(void *context, const mcp_progress *p)
     return g->to(g->context, &q);
 }
 
-/* A fresh policy beside the one in theta; the cheaper on the fixed noise set goes on. One that works is
- * replaced only for a gain that is worth the risk. */
-static mcp_status second_try(const mcp_optimise_request *q, double *theta, mcp_optimise_info *info,
-                             mcp_error *err)
+/* Fresh policy `number` beside the one in theta; the cheaper on the fixed noise set goes on. One that works
+ * is replaced only for a gain that is worth the risk. */
+static mcp_status another_try(const mcp_optimise_request *q, int number, double *theta,
+                              mcp_optimise_info *info, mcp_error *err)
 {
     int                  params = mcp_program_params(q->system->controller);
     go_on                count = {q->progress, q->progress_context, info->steps};
     mcp_optimise_request again = *q;
+    again.draw = 16u * (uint32_t)number;
+    again.rival = info->score_last;
+    if (q->work_max > 0.0) again.work_max = q->work_max - info->work;
     if (q->progress) {
         again.progress = pass_on;
         again.progress_context = &count;
@@ -75,6 +83,7 @@ static mcp_status second_try(const mcp_optimise_request *q, double *theta, mcp_o
     if (st == MCP_OK) st = join(&info->rate_history, info->steps, more.rate_history, more.steps, err);
     if (st == MCP_OK) {
         info->steps += more.steps;
+        info->work += more.work;
         info->restarts += more.restarts;
         info->seconds += more.seconds;
         if (more.outcome == MCP_INTERRUPTED) info->outcome = MCP_INTERRUPTED;
@@ -88,6 +97,7 @@ static mcp_status second_try(const mcp_optimise_request *q, double *theta, mcp_o
             info->check_first = more.check_first;
             info->tolerance = more.tolerance;
         }
+        if (info->outcome == MCP_STUCK && more.outcome != MCP_STUCK) info->outcome = more.outcome;
     }
     mcp_free(more.history);
     mcp_free(more.rate_history);
@@ -106,27 +116,31 @@ static mcp_status particles(const mcp_algorithm_input *in, int true_state, doubl
         .seed = in->seed,
         .trial = in->number,
         .true_state = true_state,
-        .incumbent_works = in->incumbent_works,
+        .incumbent_works = in->incumbent_works && set->incumbent,
         .surprise = in->surprise,
         .cost_scale = in->cost_scale,
         .visited = in->visited,
         .visits = in->visits,
+        .work_max = set->budget,
+        .rival = NAN,
         .progress = in->progress,
         .progress_context = in->progress_context,
     };
     int        warm = in->warm && set->warm_start;
     double     share;
     mcp_status st = mcp_policy_optimise(&q, warm, theta, info, err);
-    if (st != MCP_OK || info->outcome == MCP_INTERRUPTED || !warm || !set->second_try ||
-        (int)in->number < set->second_try)
-        return st;
+    if (!warm || !set->second_try || (int)in->number < set->second_try) return st;
     /* The last policy failed: if this one is expected to fail as well, the warm start may sit in a poor
      * optimum. The last policy worked: if it is expected to fail now and then, it was lucky, and polishing
      * will not make another one of it. */
-    if ((st = expected_success(in, true_state, theta, &share, err)) != MCP_OK ||
-        share >= (in->incumbent_works ? 0.95 : 0.5))
-        return st;
-    return second_try(&q, theta, info, err);
+    for (int k = 1; k <= TRIES && st == MCP_OK && info->outcome != MCP_INTERRUPTED; k++) {
+        if (q.work_max > 0.0 && info->work > (1.0 - WORTH_STARTING) * q.work_max) break;
+        if ((st = expected_success(in, true_state, theta, &share, err)) != MCP_OK ||
+            share >= (q.incumbent_works ? 0.95 : 0.5))
+            break;
+        st = another_try(&q, k, theta, info, err);
+    }
+    return st;
 }
 
 mcp_status mcp_mc_pilco4pms_improve(const mcp_algorithm_input *in, double *theta, mcp_optimise_info *info,

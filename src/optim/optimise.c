@@ -10,6 +10,8 @@
  *                 at the end, returned
  *   stop:       a gain counts when it is more than chance and more than the model can be trusted with;
  *               without one for a while the rate is lowered, and in the end the optimisation stops
+ *   budget:     work is counted (mcp_rollout_work); when it is used up, or a rival is far ahead, it ends too
+ *   goal:       some of the particles that gradients are taken from start near it; judges never do
  *   incumbent:  a policy that worked on the plant is replaced only for a predicted gain that is worth the
  *     risk
  * A step whose particles give NaN is drawn again; after ten draws in a row the policy is given up for a
@@ -31,6 +33,7 @@ enum { RACE_STEPS = 50, RESAMPLE_MOST = 10, RESTART_MOST = 5, CHECK_PARTICLES = 
 enum { RULE_PLATEAU = 0, RULE_MONITOR, RULE_SCHEDULE };
 /* shares of the particles: the policy succeeds; it does not, and is given four times the patience */
 static const double failed_few = 0.01, failed_most = 0.5;
+static const double near_part = 0.1; /* of a state's unit: deviation of starts near the goal */
 static const uint32_t fixed_noise = UINT32_MAX; /* step number of the evaluation's noise */
 
 typedef struct {
@@ -50,6 +53,7 @@ typedef struct {
     mcp_policy_units             units;
     double                       trial_cost;   /* unit of J */
     double                      *adjoint_unit; /* [nx] */
+    double                      *near_std;     /* [nx] of starts near the goal */
     double best_score, best_cost; /* on the fixed noise: with failures counted, and J alone */
     double *states, *applied; /* of an evaluation's particles; NULL: no success test */
     double failed;            /* the share of them that failed in the last evaluation */
@@ -57,6 +61,7 @@ typedef struct {
     mcp_scorer *scorer;
     double                       score_first;
     int                          stopped;   /* by the callback */
+    int                          spent;     /* the budget is used up */
     double                       began;
 } search;
 
@@ -66,16 +71,26 @@ static double drawable(double dropout)
     return floor(dropout * 256.0 + 0.5) / 256.0;
 }
 
+/* How many of the particles that gradients are taken from start near the goal. */
+static int near_count(const search *s, int particles)
+{
+    return isfinite(s->units.goal[0]) ? (int)(s->set->near_goal * particles) : 0;
+}
+
 static mcp_status particles(search *s, mcp_rollout *rollout, uint32_t step, double dropout, double stress,
                             mcp_rollout_result *result, mcp_error *err)
 {
+    int near = step == fixed_noise ? 0 : near_count(s, mcp_rollout_particles(rollout));
     mcp_stream_noise stream = {.system = s->q->system,
                                .seed = s->q->seed,
                                .trial = s->q->trial,
                                .step = step,
                                .dropout = drawable(dropout),
                                .antithetic = s->set->antithetic,
-                               .stress = stress};
+                               .stress = stress,
+                               .near_from = mcp_rollout_particles(rollout) - near,
+                               .near = near ? s->units.goal : NULL,
+                               .near_std = s->near_std};
     mcp_noise        noise = mcp_noise_from_stream(&stream);
     return mcp_rollout_run(rollout, s->theta, stream.dropout, &noise, result, err);
 }
@@ -106,6 +121,7 @@ static double evaluate(search *s, double *J)
     double             score;
     *J = INFINITY;
     s->failed = 0.0;
+    s->info->work += 0.5 * mcp_rollout_work(s->judge);
     if (particles(s, s->judge, fixed_noise, 0.0, s->set->stress, &result, NULL) != MCP_OK) return INFINITY;
     if (s->states) s->failed = failures(s);
     *J    = result.J;
@@ -167,8 +183,9 @@ static mcp_status sample(search *s, mcp_rollout_result *result, int *event)
     for (;;) {
         mcp_status st = MCP_OK;
         for (int k = 0; k < RESAMPLE_MOST; k++) {
-            st = particles(s, s->coarse ? s->few : s->rollout, s->draws++, s->pace.dropout, 1.0, result,
-                           s->err);
+            mcp_rollout *now = s->coarse ? s->few : s->rollout;
+            s->info->work += mcp_rollout_work(now);
+            st = particles(s, now, s->draws++, s->pace.dropout, 1.0, result, s->err);
             if (st != MCP_ERR_NUMERIC) return st;
             s->info->resampled++;
         }
@@ -206,6 +223,7 @@ static mcp_status step(search *s, int event, double *J)
     s->info->steps++;
     *J = result.J;
     mcp_adam_step(&s->adam, s->pace.step_size, s->gradient, s->theta);
+    s->spent = s->q->work_max > 0.0 && s->info->work > s->q->work_max;
     if (!s->q->progress) return MCP_OK;
     mcp_progress p = {.step = s->info->steps,
                       .steps_max = s->steps_max,
@@ -221,11 +239,18 @@ static mcp_status step(search *s, int event, double *J)
     return MCP_OK;
 }
 
+/* Whether this start is so far behind what another one ended with that it is not worth its time. */
+static int far_behind(const search *s, int step)
+{
+    double least = s->q->rival;
+    return (step >= 400 && s->best_score > 1.3 * least) || (step >= 200 && s->best_score > 2.0 * least);
+}
+
 /* Warm start and fresh policies for a few steps each; theta becomes the best of them. */
 static mcp_status race(search *s, int warm)
 {
     mcp_status st = MCP_OK;
-    for (int k = 0; k <= s->set->candidates && st == MCP_OK && !s->stopped; k++) {
+    for (int k = 0; k <= s->set->candidates && st == MCP_OK && !s->stopped && !s->spent; k++) {
         double J;
         mcp_adam_reset(&s->adam);
         if (k > 0 || !warm) {
@@ -250,7 +275,7 @@ static mcp_status descend(search *s)
     int                          lowered = 0, restarts = s->info->restarts, base = s->info->steps;
     memcpy(s->reference_costs, s->costs, (size_t)s->judges * sizeof *s->costs);
     s->info->outcome = MCP_STEPS_MAX;
-    for (int i = 1; base + i <= s->steps_max && !s->stopped; i++) {
+    for (int i = 1; base + i <= s->steps_max && !s->stopped && !s->spent; i++) {
         double      J;
         mcp_verdict verdict = MCP_RULE_GO;
         if (set->stop_rule == RULE_SCHEDULE) mcp_schedule_pace(&start, i - 1, s->steps_max - base, &s->pace);
@@ -268,6 +293,7 @@ static mcp_status descend(search *s)
         else if (i % every == 0) {
             if (set->stop_rule == RULE_PLATEAU) verdict = plateau_at(s, &plateau, i);
             else evaluate(s, &J);
+            if (far_behind(s, i)) verdict = MCP_RULE_STOP;
         }
         if (verdict == MCP_RULE_STOP) {
             s->info->outcome = MCP_CONVERGED;
@@ -279,6 +305,7 @@ static mcp_status descend(search *s)
         if (set->stop_rule == RULE_PLATEAU) go_to_best(s);
         else mcp_adam_reset(&s->adam);
     }
+    if (s->spent) s->info->outcome = MCP_BUDGET_SPENT;
     /* The monitor ends where it is, as the paper does; the others on the best of the fixed noise. */
     double now = evaluate(s, &s->info->cost_last);
     s->info->score_last = now;
@@ -300,6 +327,7 @@ static size_t layout(search *s, char *mem)
     s->best     = mcp_arena_doubles(&a, n);
     s->rate     = mcp_arena_doubles(&a, n);
     s->adjoint_unit = mcp_arena_doubles(&a, (size_t)s->q->system->nx);
+    s->near_std = mcp_arena_doubles(&a, (size_t)s->q->system->nx);
     s->adam.m   = mcp_arena_doubles(&a, n);
     s->adam.v   = mcp_arena_doubles(&a, n);
     s->costs    = mcp_arena_doubles(&a, (size_t)s->judges);
@@ -329,7 +357,10 @@ static mcp_status search_memory(search *s, void **memory)
         for (int i = 0; g->kind == MCP_RBF_WEIGHTS && i < g->count; i++)
             s->rate[g->offset + i] *= s->set->weight_rate;
     }
-    for (int i = 0; i < s->q->system->nx; i++) s->adjoint_unit[i] = s->units.state[i] / s->trial_cost;
+    for (int i = 0; i < s->q->system->nx; i++) {
+        s->adjoint_unit[i] = s->units.state[i] / s->trial_cost;
+        s->near_std[i] = near_part * s->units.state[i];
+    }
     mcp_adam_reset(&s->adam);
     return MCP_OK;
 }
@@ -433,6 +464,8 @@ static mcp_status run(search *s, int warm, mcp_error *err)
                               .single = s->set->precision != MCP_PRECISION_DOUBLE,
                               .adjoint_clip = s->set->adjoint_clip,
                               .adjoint_unit = s->adjoint_unit};
+    int horizon = (int)lround(s->set->horizon * q->system->task->rate);
+    if (horizon > 0 && horizon < q->system->steps) r.steps = horizon;
     if (st == MCP_OK && !warm) st = fresh(s);
     if (st == MCP_OK) memcpy(incumbent, s->theta, (size_t)s->params * sizeof *incumbent);
     if (st == MCP_OK) st = make_posteriors(s, &models, err);
@@ -448,6 +481,7 @@ static mcp_status run(search *s, int warm, mcp_error *err)
             st = mcp_rollout_create(&s->few, q->system, models.of, &r, q->pool, err);
         s->coarse = s->few && !(warm && q->incumbent_works);
         r.particles = s->judges;
+        r.steps = q->system->steps;
         if (st == MCP_OK) st = mcp_rollout_create(&s->judge, q->system, models.of, &r, q->pool, err);
     }
     if (st == MCP_OK) {
@@ -459,6 +493,9 @@ static mcp_status run(search *s, int warm, mcp_error *err)
         }
     }
     if (st == MCP_OK) st = descend(s);
+    if (st == MCP_OK && (s->info->restarts >= RESTART_MOST ||
+                         (!warm && !(s->info->score_last < s->score_first))))
+        s->info->outcome = MCP_STUCK;
     if (st == MCP_OK && s->stopped) s->info->outcome = MCP_INTERRUPTED;
     if (st == MCP_OK && warm && q->incumbent_works) keep_incumbent(s, incumbent);
     mcp_rollout_free(s->rollout);
@@ -480,6 +517,8 @@ mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *
                 .info = info ? info : &unused,
                 .err = err,
                 .theta = theta,
+                .policies = q->draw,
+                .draws = q->draw << 20,
                 .best_score = INFINITY,
                 .best_cost = INFINITY};
     *s.info = (mcp_optimise_info){.check_cosine = NAN, .check_first = NAN};

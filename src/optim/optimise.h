@@ -11,11 +11,14 @@ typedef struct {
     mcp_pool         *pool;
     uint64_t          seed;
     uint32_t          trial;       /* policy trial, from 1 */
+    uint32_t          draw;        /* number of its first fresh policy: those of other tries have others */
     int               true_state;  /* MC-PILCO */
     int               incumbent_works; /* the policy in theta succeeded on the plant */
     /* how far the last trial's cost was from its forecast, in the forecast's deviations; 0: there is none */
     double            surprise;
     double            cost_scale;      /* what a trial can cost: gains are measured by it; NaN: not known */
+    double            work_max;        /* s of a common core, 0: no limit */
+    double            rival;           /* a score to beat: far behind it this policy is dropped; NaN: none */
     /* [visits][nx] states the plant went through, to scale a fresh policy; may be NULL */
     const double *visited;
     int               visits;

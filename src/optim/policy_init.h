@@ -10,6 +10,7 @@ typedef struct {
     int               visits;
     uint64_t          seed;
     uint32_t          trial, draw; /* the same (seed, trial, draw) gives the same numbers */
+    int at_start; /* scaling: none, rbf centres where trials start, as PILCO's authors have it */
 } mcp_policy_request;
 
 /* A fresh policy: rbf centres and lengths in the ranges of `visited`, weights in units of the input limits.
@@ -22,6 +23,7 @@ mcp_status mcp_policy_draw(const mcp_policy_request *q, double *theta, mcp_error
 typedef struct {
     double *param; /* [params] */
     double *state; /* [nx] half of the range where the cost tells states apart; of a turn for an angle */
+    double *goal;  /* [nx] the cheapest state, at rest; NaN: the cost tells none apart */
     double  cost;  /* rise of the cost of a step over that range; NaN: it does not depend on the state */
 } mcp_policy_units;
 mcp_status mcp_policy_measure(const mcp_policy_request *q, mcp_policy_units *units, mcp_error *err);

@@ -17,8 +17,14 @@ typedef struct {
 
 static int tells_only_state(const mcp_task *t, const mcp_sample *s)
 {
-    for (int i = 0; i < mcp_task_sensors(t); i++)
-        if (!isnan(s->measured[i]) || !isfinite(s->truth[t->measured[i].state])) return 0;
+    int all = 0;
+    for (int i = 0; i < mcp_task_sensors(t); i++) {
+        const int state = t->measured[i].state;
+        if (!isnan(s->measured[i]) || (state >= 0 && !isfinite(s->truth[state]))) return 0;
+        all |= state < 0; /* an expression may use any of them */
+    }
+    for (int i = 0; all && i < mcp_task_moving(t); i++)
+        if (!isfinite(s->truth[i])) return 0;
     return 1;
 }
 

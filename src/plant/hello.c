@@ -29,7 +29,7 @@ char *mcp_hello_write(const mcp_task *task, int measured, int truth, const char 
     for (int i = 0; i < task->nu; i++) add_name(&t, !i, task->input[i].name, task->input[i].unit);
     if (measured) mcp_text_add(&t, " measured=");
     for (int i = 0; measured && i < mcp_task_sensors(task); i++)
-        add_name(&t, !i, task->measured[i].name, task->state_unit[task->measured[i].state]);
+        add_name(&t, !i, task->measured[i].name, mcp_channel_unit(task, &task->measured[i]));
     if (truth) mcp_text_add(&t, " truth=");
     for (int i = 0; truth && i < mcp_task_moving(task); i++)
         add_name(&t, !i, task->state[i], task->state_unit[i]);
@@ -63,8 +63,9 @@ static const char *name_of(const names *n, int i)
 
 static const char *unit_of(const names *n, int i)
 {
-    const char *u = n->kind == 0 ? n->task->input[i].unit
-                                 : n->task->state_unit[n->kind == 1 ? n->task->measured[i].state : i];
+    const char *u = n->kind == 0   ? n->task->input[i].unit
+                    : n->kind == 1 ? mcp_channel_unit(n->task, &n->task->measured[i])
+                                   : n->task->state_unit[i];
     return u ? u : "";
 }
 

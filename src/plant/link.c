@@ -31,9 +31,9 @@ static int wait_for(const mcp_link *l, int fd, short events, double deadline)
         struct timespec t = {0};
         if (now > 0.0) t = (struct timespec){.tv_nsec = (long)(now * 1e9)};
         int n = ppoll(&p, 1, &t, NULL);
+        if (mcp_watch_stops(l->watch)) return -1; /* also when a plant talks without end */
         if (n > 0) return 1;
         if (n < 0 && errno != EINTR) return 1; /* the read or write that follows says what is wrong */
-        if (mcp_watch_stops(l->watch)) return -1;
         if (n == 0 && left <= 0.0) return 0;
     }
 }

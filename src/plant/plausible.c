@@ -23,8 +23,10 @@ void mcp_plausible_begin(mcp_plausible *p, const mcp_task *task)
     p->task    = task;
     p->samples = 0;
     for (int i = 0; i < task->nx; i++) p->truth[i] = fmax(1.0, start_size(task, i));
-    for (int i = 0; i < task->ny; i++)
-        p->measured[i] = fmax(p->truth[task->measured[i].state], mcp_channel_noise(&task->measured[i]));
+    for (int i = 0; i < task->ny; i++) {
+        const int state = task->measured[i].state;
+        p->measured[i] = fmax(state >= 0 ? p->truth[state] : 1.0, mcp_channel_noise(&task->measured[i]));
+    }
 }
 
 static mcp_status refuse(const mcp_plausible *p, const char *name, double value, double most, mcp_error *err)

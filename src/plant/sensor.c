@@ -3,9 +3,11 @@
 #include "plant/sensor.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "math/angle.h"
 #include "math/arena.h"
+#include "task/task_builder.h"
 
 mcp_stream mcp_plant_stream(uint64_t seed, uint32_t trial, uint32_t run)
 {
@@ -21,12 +23,22 @@ mcp_status mcp_sensor_create(mcp_sensor *s, const mcp_task *task, mcp_error *err
     for (int i = 0; i < task->ny; i++)
         if (task->measured[i].delay + 1 > s->depth) s->depth = task->measured[i].delay + 1;
     s->history = mcp_calloc((size_t)s->depth * (size_t)task->ny, sizeof(double));
-    return s->history ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the plant's sensors");
+    if (!s->history) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the plant's sensors");
+    int expressions = 0;
+    for (int i = 0; i < task->ny; i++) expressions |= task->measured[i].of.text != NULL;
+    if (!expressions) return MCP_OK;
+    mcp_status st = mcp_task_sensor_program(&s->program, task, err);
+    if (st == MCP_OK) st = mcp_runner_create(&s->runner, s->program, err);
+    if (st != MCP_OK) mcp_sensor_free(s);
+    return st;
 }
 
 void mcp_sensor_free(mcp_sensor *s)
 {
+    mcp_runner_free(&s->runner);
+    mcp_program_free(s->program);
     mcp_free(s->history);
+    s->program = NULL;
     s->history = NULL;
 }
 
@@ -40,7 +52,13 @@ void mcp_sensor_read(mcp_sensor *s, const double *x, double *y)
 {
     int     ny = s->task->ny, k = s->sample++;
     double *now = s->history + (size_t)(k % s->depth) * (size_t)ny;
-    for (int i = 0; i < ny; i++) now[i] = x[s->task->measured[i].state];
+    if (s->program) {
+        memcpy(s->runner.in, x, (size_t)s->task->nx * sizeof *x);
+        mcp_runner_step(&s->runner, NULL, k == 0);
+        memcpy(now, s->runner.out, (size_t)ny * sizeof *now);
+    } else {
+        for (int i = 0; i < ny; i++) now[i] = x[s->task->measured[i].state];
+    }
 
     for (int i = 0; i < ny; i++) {
         const mcp_task_channel *c = &s->task->measured[i];

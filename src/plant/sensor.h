@@ -1,10 +1,10 @@
 /* sensor.h - the sensors of a simulated plant: y(t) = round(q(t - delay) + noise), wrapped where the sensor
- * wraps. */
+ * wraps; q a state or an expression of the state. */
 #ifndef MCP_PLANT_SENSOR_H
 #define MCP_PLANT_SENSOR_H
 
 #include "math/rng.h"
-#include "task/task_data.h"
+#include "plant/plant_parts.h"
 
 /* The stream of a plant's random numbers: run 0 is a trial of the learning loop, runs 1, 2, .. are
  * evaluations. Channels 0 .. ny-1 are sensor noise (time: the sample), MCP_START_CHANNEL on is the start
@@ -18,6 +18,8 @@ typedef struct {
     int             sample;  /* index of the next sample */
     int             depth;   /* longest delay + 1        */
     double         *history; /* [depth][ny], ring        */
+    mcp_program    *program; /* of sensors that show expressions; NULL: all show states */
+    mcp_runner      runner;
 } mcp_sensor;
 
 mcp_status mcp_sensor_create(mcp_sensor *s, const mcp_task *task, mcp_error *err);

@@ -150,7 +150,9 @@ static int watch_limits(trial_run *r)
 
     int slots = mcp_program_memory(r->s->events);
     memcpy(x, z, (size_t)t->nx * sizeof(double));
-    for (int i = 0; i < t->ny; i++) x[r->s->task->measured[i].state] = t->measured[k * t->ny + i];
+    for (int i = 0; i < t->ny; i++)
+        if (r->s->task->measured[i].state >= 0)
+            x[r->s->task->measured[i].state] = t->measured[k * t->ny + i];
     if (slots <= MCP_MAX_STATE) memcpy(before, r->p->events.mem, (size_t)slots * sizeof(double));
     if ((hit = limit_hit(r, x))) return hit;
     if (slots <= MCP_MAX_STATE) memcpy(r->p->events.mem, before, (size_t)slots * sizeof(double));

@@ -24,9 +24,10 @@ static void unseen_states(const mcp_system *s, mcp_warning_list *w)
         if (!s->observed[i])
             mcp_print(next(w), sizeof *w->text,
                       "state: nothing tells the controller about %s, so the policy cannot use it; measure "
-                      "it, name it as the velocity of a measured position (model.velocities), give it a "
+                      "it, compute it from what is measured (measured.%s.from), name it as the velocity of a "
+                      "measured position (model.velocities), give it a "
                       "known transition (model.known) or make it an output of a custom observer",
-                      s->task->state[i]);
+                      s->task->state[i], s->task->state[i]);
 }
 
 /* The state and input of least cost, by sampling and then by steps along each coordinate. */
@@ -155,19 +156,29 @@ static mcp_status least_cost(const mcp_system *s, mcp_warning_list *w, mcp_error
 static void noisy_velocities(const mcp_system *s, const mcp_trial *e, mcp_warning_list *w)
 {
     const mcp_task *t = s->task;
-    for (int i = 0; i < t->ny; i++) {
-        int    v = mcp_velocity_of(t, t->measured[i].state), known = v >= 0 && e->samples > 2;
-        double error = mcp_channel_noise(&t->measured[i]) / s->ts, squares = 0.0;
-        for (int k = 0; k < t->ny; k++) known = known && t->measured[k].state != v;
+    for (int i = 0; i < t->nseen; i++) {
+        int    v = mcp_velocity_of(t, t->seen[i].state), known = v >= 0 && e->samples > 2;
+        double error = mcp_channel_noise(&t->seen[i]) / s->ts, squares = 0.0;
+        for (int k = 0; k < t->nseen; k++) known = known && t->seen[k].state != v;
         for (int k = 0; known && k < e->samples; k++) squares += pow(e->truth[k * e->nx + v], 2) / e->samples;
         if (!known || !isfinite(squares) || error <= sqrt(squares)) continue;
         mcp_print(next(w), sizeof *w->text,
                   "measured: one sample of %s is good to %.3g, so its velocity %s, from sample to sample, to "
                   "%.3g; while exploring it is %.3g itself: a better sensor, a lower rate, larger "
                   "exploration or an observer that averages (observer: {type: kalman, ...})",
-                  t->measured[i].name, mcp_channel_noise(&t->measured[i]), t->state[v], error,
+                  t->seen[i].name, mcp_channel_noise(&t->seen[i]), t->state[v], error,
                   sqrt(squares));
     }
+}
+
+static void unused_sensors(const mcp_task *t, mcp_warning_list *w)
+{
+    for (int i = 0; i < mcp_task_sensors(t); i++)
+        if (!mcp_sensor_used(t, i))
+            mcp_print(next(w), sizeof *w->text,
+                      "measured: nothing uses y_%s; compute a state from it (measured: {STATE: {from: ...}}) "
+                      "or use it in a custom observer",
+                      t->measured[i].name);
 }
 
 mcp_status mcp_task_warnings(const mcp_system *s, const mcp_trial *explored, mcp_warning_list *out,
@@ -175,6 +186,7 @@ mcp_status mcp_task_warnings(const mcp_system *s, const mcp_trial *explored, mcp
 {
     out->n = 0;
     unseen_states(s, out);
+    unused_sensors(s->task, out);
     mcp_status st = least_cost(s, out, err);
     if (st == MCP_OK && explored) noisy_velocities(s, explored, out);
     return st;

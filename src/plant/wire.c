@@ -28,11 +28,13 @@ typedef struct {
     unsigned long     seq, applied; /* question asked last; apply acknowledged last */
     double            held[MCP_MAX_INPUT]; /* what the plant last said it applies */
     int               open, sample, unstopped; /* unstopped: a stop was sent and not answered */
+    int               hurry;                   /* somebody waits to leave */
     char              words[MCP_LINE_MAX]; /* the last ones, see told */
     double            last_time;   /* the plant's own clock at the sample before   */
     double            start, tick; /* our clock at the first sample, at this one's tick */
 } wire;
 
+enum { WAIT_MOST = 3600 /* s, on top of the patience */, UNDER_WAY = 1000 /* lines */ };
 static const double STOP_PATIENCE = 0.4; /* s for an answer to a stop when somebody is waiting to leave */
 
 /* send */
@@ -67,7 +69,8 @@ static void told(wire *w, const double *u)
     at = snprintf(w->words, sizeof w->words, "stop %lu", w->seq + 1000);
     for (int j = 0; j < w->hello.inputs && at < MCP_LINE_MAX - 40; j++) {
         int i = w->hello.input_at[j], hold = u && safe->n && !strcmp(safe->item[i].expr.text, "hold");
-        at += mcp_print(w->words + at, sizeof w->words - (size_t)at, " %.17g", hold ? u[i] : 0.0);
+        at += mcp_print(w->words + at, sizeof w->words - (size_t)at, " %.17g",
+                        hold ? u[i] : mcp_input_rest(&w->system->task->input[i]));
     }
     snprintf(w->words + at, sizeof w->words - (size_t)at, "\n");
     watch->moving(watch->context, w->link.out, w->words);
@@ -92,10 +95,10 @@ static mcp_status may_wait(const wire *w, const char *text, double *seconds, mcp
 {
     char *end;
     *seconds = mcp_number_read(text, &end);
-    if (end != text && (!*end || *end == ' ' || *end == '\t') && *seconds >= 0.0 && *seconds <= 3600.0)
+    if (end != text && (!*end || *end == ' ' || *end == '\t') && *seconds >= 0.0 && *seconds <= WAIT_MOST)
         return MCP_OK;
-    return mcp_fail(err, MCP_ERR_PLANT, "%s sent \"wait%.40s\"; it may ask for 0 to 3600 seconds",
-                    w->link.what, text);
+    return mcp_fail(err, MCP_ERR_PLANT, "%s sent \"wait%.40s\"; it may ask for 0 to %d seconds",
+                    w->link.what, text, WAIT_MOST);
 }
 
 static int is_word(const char *line, const char *word)
@@ -154,14 +157,24 @@ static verdict judge(wire *w, const char *word, char *line, char **rest, mcp_err
     return REFUSE;
 }
 
+static mcp_status no_answer(const wire *w, double patience, mcp_error *err)
+{
+    int shown = (int)strcspn(w->text, "\n");
+    return mcp_fail(err, MCP_ERR_PLANT,
+                    "%s gave no answer to \"%.*s\" within %g s; the plant counts as lost (plant.timeout)",
+                    w->link.what, shown > 40 ? 40 : shown, w->text, patience);
+}
+
 /* Sends w->text and waits for the line that answers it with the given word. Where a line can get lost it is
  * sent again, soon at first (a lost datagram should cost two periods, not a part of the timeout), then ever
- * later (the plant may just be slow). */
+ * later (the plant may just be slow). Lines that were under way when the time was over still count, a plant
+ * that goes on talking about something else does not keep anybody waiting. */
 static mcp_status ask(wire *w, const char *word, double patience, char **line, char **rest, mcp_error *err)
 {
     /* a board that boots may not have heard the first hello */
     double wait = fmin(patience / 5, w->link.kind == MCP_LINK_DATAGRAM ? 2 * w->system->ts : 1.0);
-    double     deadline = mcp_clock() + patience, again = mcp_clock() + wait;
+    double     began = mcp_clock(), deadline = began + patience, again = began + wait;
+    int        late = 0;
     int        repeat = w->link.kind == MCP_LINK_DATAGRAM || (!w->link.socket && !strcmp(word, "hello"));
     mcp_status st = mcp_link_send(&w->link, w->text, deadline, err);
     while (st == MCP_OK) {
@@ -171,15 +184,13 @@ static mcp_status ask(wire *w, const char *word, double patience, char **line, c
             verdict v = judge(w, word, *line, rest, err);
             if (v == TAKE) return MCP_OK;
             double more = 0.0;
-            if (v == EXTEND && (st = may_wait(w, *rest, &more, err)) == MCP_OK)
-                deadline = fmax(deadline, mcp_clock() + more);
+            if (v == EXTEND && (st = may_wait(w, *rest, &more, err)) == MCP_OK && !w->hurry)
+                deadline = fmin(fmax(deadline, mcp_clock() + more), began + patience + WAIT_MOST);
+            late += mcp_clock() > deadline;
             if (v == REFUSE) st = MCP_ERR_PLANT;
+            else if (st == MCP_OK && late > UNDER_WAY) st = no_answer(w, patience, err);
         } else if (until >= deadline) {
-            int shown = (int)strcspn(w->text, "\n");
-            st = mcp_fail(
-                err, MCP_ERR_PLANT,
-                "%s gave no answer to \"%.*s\" within %g s; the plant counts as lost (plant.timeout)",
-                w->link.what, shown > 40 ? 40 : shown, w->text, patience);
+            st = no_answer(w, patience, err);
         } else {
             wait  = fmin(2 * wait, patience / 5);
             again = mcp_clock() + wait;
@@ -359,22 +370,37 @@ static mcp_status wire_step(void *context, const double *u, mcp_sample *next, mc
     return check_time(w, next, err);
 }
 
+static double stop_patience(const wire *w)
+{
+    double timeout = w->system->task->plant.timeout;
+    return mcp_watch_stops(w->system->watch) ? fmin(timeout, STOP_PATIENCE) : timeout;
+}
+
+/* When somebody waits to leave, a plant that asks for time gets none. */
+static mcp_status ask_stopped(wire *w, mcp_error *err)
+{
+    char *line, *rest;
+    w->hurry = mcp_watch_stops(w->system->watch);
+    w->link.watch = w->hurry ? NULL : w->system->watch;
+    return ask(w, "stopped", stop_patience(w), &line, &rest, err);
+}
+
 /* Sent on every way out of a trial, also to a plant that answered wrongly: as long as there is a wire, it is
- * told. Nobody can stop this wait, but it is short when somebody wants to. */
+ * told. A signal shortens the wait for its answer; the line itself goes out in any case. */
 static mcp_status wire_stop(void *context, const double *safe_u, mcp_error *err)
 {
     wire      *w = context;
-    char      *line, *rest;
-    double     patience = w->system->task->plant.timeout;
     mcp_status st = MCP_OK;
-    if (mcp_watch_stops(w->link.watch)) patience = fmin(patience, STOP_PATIENCE);
-    w->link.watch = NULL;
     if (w->link.out >= 0 && w->hello.inputs) {
         write_inputs(w, "stop", safe_u);
         w->unstopped = 1;
-        if (w->open && (st = ask(w, "stopped", patience, &line, &rest, err)) == MCP_OK) w->unstopped = 0;
-        else if (!w->open) (void)mcp_link_send(&w->link, w->text, mcp_clock() + patience, NULL);
+        if (w->open) st = ask_stopped(w, err);
+        if (st == MCP_ERR_STOPPED) st = ask_stopped(w, err); /* the same number: moves nothing */
+        w->link.watch = NULL;
+        if (w->open && st == MCP_OK) w->unstopped = 0;
+        else if (!w->open) (void)mcp_link_send(&w->link, w->text, mcp_clock() + stop_patience(w), NULL);
     }
+    w->hurry = 0;
     w->link.watch = w->system->watch;
     told_rest(w);
     return st;

@@ -223,9 +223,11 @@ static void net_run(const mcp_batch_call *c, int i, mcp_net_run *r)
     r->n = c->n;
     r->ld = c->ld;
     r->table = c->table ? c->table + net->table : NULL;
-    r->keep = c->keep && net->net.kind == MCP_NET_RBF ? c->keep + net->activation * MCP_LANES : NULL;
+    /* Dropout is for one of many: without its only basis function a net would not be there at all. */
+    int drop = c->keep && net->net.kind == MCP_NET_RBF && net->net.units[0] > 1;
+    r->keep = drop ? c->keep + net->activation * MCP_LANES : NULL;
     r->keep_stride = (size_t)c->program->activations * MCP_LANES;
-    r->keep_scale = c->keep ? c->keep_scale : 1.0;
+    r->keep_scale = drop ? c->keep_scale : 1.0;
     r->tape = c->tape + (size_t)net->tape_row * ld;
     r->out  = c->tape + (size_t)net->out_row * ld;
     for (int d = 0; d < net->net.features; d++) r->feature[d] = value(c, net->feature[c->first][d]);

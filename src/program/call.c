@@ -1,5 +1,5 @@
 /* call.c - names and calls of an expression: functions with a fixed number of arguments, clamp, prev, param,
- * rbf, mlp. */
+ * rbf, mlp, linear. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -19,7 +19,7 @@ static const struct {
     {"abs", OP_ABS, 1},   {"sign", OP_SIGN, 1},   {"sigmoid", OP_SIGMOID, 1}, {"min", OP_MIN, 2},
     {"max", OP_MAX, 2},   {"atan2", OP_ATAN2, 2},
 };
-static const char *const special[] = {"clamp", "prev", "param", "rbf", "mlp"};
+static const char *const special[] = {"clamp", "prev", "param", "rbf", "mlp", "linear"};
 static const char *const words[]   = {"pi", "and", "or", "not"};
 
 enum { FIXED = LENGTH(functions), FUNCTIONS = FIXED + LENGTH(special) };
@@ -173,7 +173,7 @@ static int finish_net(mcp_parser *p, size_t at, mcp_net *net, const char *name, 
                       int features)
 {
     if (p->status != MCP_OK) return 0;
-    if (features < 1) return mcp_parser_fail(p, at, "%s needs at least one feature after its size", name);
+    if (features < 1) return mcp_parser_fail(p, at, "%s needs at least one feature", name);
     if (features > MCP_NET_FEATURES)
         return mcp_parser_fail(p, at, "%s has %d features: at most %d", name, features, MCP_NET_FEATURES);
     net->features = features;
@@ -218,6 +218,14 @@ static int parse_mlp(mcp_parser *p, size_t at)
     return finish_net(p, at, &net, "mlp", arg, n);
 }
 
+/* A layer of outputs alone. */
+static int parse_linear(mcp_parser *p, size_t at)
+{
+    int     arg[ARGS], n = parse_args(p, "linear", arg);
+    mcp_net net = {.kind = MCP_NET_MLP};
+    return finish_net(p, at, &net, "linear", arg, n);
+}
+
 static int parse_fixed(mcp_parser *p, size_t at, int f)
 {
     const char *name = functions[f].name;
@@ -235,7 +243,7 @@ static int parse_fixed(mcp_parser *p, size_t at, int f)
 int mcp_parser_call(mcp_parser *p, size_t at, size_t n)
 {
     static int (*const by_name[])(mcp_parser *, size_t) = {parse_clamp, parse_prev, parse_param, parse_rbf,
-                                                           parse_mlp};
+                                                           parse_mlp,   parse_linear};
     const char *word = p->text + at;
     int         f    = function_find(word, n);
     if (f < FIXED) return parse_fixed(p, at, f);

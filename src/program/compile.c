@@ -69,7 +69,8 @@ static mcp_param_group *add_group(mcp_program *p, mcp_param_kind kind, int rows,
 static void name_group(mcp_program *p, const mcp_param_group *g, int number, const char *part, int layer)
 {
     char       *name = p->group_name[g - p->group];
-    const char *kind = p->net[g->node].net.kind == MCP_NET_RBF ? "rbf" : "mlp";
+    const mcp_net *net = &p->net[g->node].net;
+    const char    *kind = net->kind == MCP_NET_RBF ? "rbf" : net->layers ? "mlp" : "linear";
     if (layer) snprintf(name, sizeof *p->group_name, "%s%d.%s%d", kind, number, part, layer);
     else snprintf(name, sizeof *p->group_name, "%s%d.%s", kind, number, part);
 }
@@ -100,8 +101,9 @@ static void add_mlp(mcp_program *p, int i, int number)
     n->tape_row        = p->tape_rows;
     for (int l = 0; l <= n->net.layers; l++) {
         int units = l < n->net.layers ? n->net.units[l] : n->net.outputs;
-        name_group(p, add_group(p, MCP_MLP_WEIGHTS, units, before, i, l), number, "weights", l + 1);
-        name_group(p, add_group(p, MCP_MLP_BIASES, units, 1, i, l), number, "biases", l + 1);
+        int which = n->net.layers ? l + 1 : 0;
+        name_group(p, add_group(p, MCP_MLP_WEIGHTS, units, before, i, l), number, "weights", which);
+        name_group(p, add_group(p, MCP_MLP_BIASES, units, 1, i, l), number, "biases", which);
         if (l < n->net.layers) p->tape_rows += units;
         if (wide < units) wide = units;
         before = units;
@@ -114,14 +116,14 @@ static void add_mlp(mcp_program *p, int i, int number)
 static void lay_out_nets(compiler *c)
 {
     mcp_program *p = c->p;
-    int          rbfs = 0, mlps = 0;
+    int          rbfs = 0, mlps = 0, linears = 0;
     p->tape_rows = p->rows;
     for (int i = 0; i < p->nets; i++) {
         p->net[i].theta = p->params;
         p->net[i].group = p->groups;
         p->net[i].sums  = p->sums;
         if (p->net[i].net.kind == MCP_NET_RBF) add_rbf(p, i, ++rbfs);
-        else add_mlp(p, i, ++mlps);
+        else add_mlp(p, i, p->net[i].net.layers ? ++mlps : ++linears);
         if (p->net_work < (size_t)p->net[i].net.features) p->net_work = (size_t)p->net[i].net.features;
     }
     p->net_work += MCP_NET_FEATURES;

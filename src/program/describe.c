@@ -37,10 +37,10 @@ static void add_net(mcp_text *t, const mcp_program *p, int first, int i)
             mcp_text_add(t, "%sr%d", before, r);
             before = ", ";
         }
-    mcp_text_add(t, " = %s(", n->net.kind == MCP_NET_RBF ? "rbf" : "mlp");
+    mcp_text_add(t, " = %s(", n->net.kind == MCP_NET_RBF ? "rbf" : n->net.layers ? "mlp" : "linear");
     for (int l = 0; l < n->net.layers; l++) mcp_text_add(t, "%s%d", l ? ", " : "", n->net.units[l]);
     for (int d = 0; d < n->net.features; d++) {
-        mcp_text_add(t, ", ");
+        mcp_text_add(t, "%s", d || n->net.layers ? ", " : "");
         add_reg(t, p, n->feature[first][d]);
     }
     mcp_text_add(t, ")\n");

@@ -8,7 +8,7 @@
  *   arithmetic + - * / ^, unary -, comparisons < <= > >= == !=, and or not, ( ), numbers, pi
  *   sin cos tan asin acos atan atan2 sinh cosh tanh exp log sqrt abs sign min max clamp(x, lo, hi) sigmoid
  *   prev(x)   param(name, start)   rbf(n, feature, ...)   rbf(...)[k] (output k = 1, 2, ..)
- *     mlp(h1, h2, .., feature, ...)
+ *     mlp(h1, h2, .., feature, ...)   linear(feature, ...), an mlp without hidden layers
  *   (leading plain integers of mlp are the hidden layer sizes; outputs by [k] as for rbf; min and max take
  *     2 or more).
  * Calls of rbf or mlp with equal arguments are one network with several outputs; a name defined as one

@@ -176,10 +176,10 @@ mcp_status mcp_figure_runs(mcp_panels *out, const mcp_run *r, const mcp_run_item
 mcp_status mcp_figure_plane(mcp_panels *out, const mcp_run *r, const mcp_run_item *it, mcp_error *err)
 {
     bundle b = {0};
-    if (r->task->ny < 2)
+    if (r->task->nseen < 2)
         return mcp_fail(err, MCP_ERR_ARG, "a figure in the plane needs two measured states; task %s has %d",
-                        r->task->name, r->task->ny);
-    int        at[2] = {r->task->measured[0].state, r->task->measured[1].state};
+                        r->task->name, r->task->nseen);
+    int        at[2] = {r->task->seen[0].state, r->task->seen[1].state};
     mcp_status st = on_plant(&b, r, it, PLANE_RUNS, err);
     double *flat =
         mcp_calloc((size_t)PLANE_RUNS * (size_t)(r->system->steps + 2) + 2 * PLANE_RUNS, sizeof *flat);

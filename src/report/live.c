@@ -1,6 +1,6 @@
 /* live.c - server-sent events on the loopback, by libmicrohttpd: one thread for all browsers, each at its own
  * place in the list of messages, so a slow one only lags behind. Requests and connections are bounded: 8 KiB
- * of headers, a limited number of browsers, ten seconds for a request. Host must be a name of the loopback,
+ * of headers, a limited number of browsers, ten seconds of silence. Host must be a name of the loopback,
  * or a page elsewhere could read this one through a name that it points here. */
 #include "report/live.h"
 

@@ -54,6 +54,8 @@ int mcp_chart_history_load(struct mcp_chart_history *h, mcp_plot *p, const mcp_r
                            size_t size);
 void mcp_chart_history_free(struct mcp_chart_history *h);
 void mcp_chart_model(mcp_plot *p, const mcp_run *r, const mcp_model_check *m, int gp);
+/* A run with the trial that a picture is of (0: the last); r is the caller's to free. */
+mcp_status mcp_open_trial(mcp_run **r, mcp_run_item **it, const char *folder, int number, mcp_error *err);
 void mcp_chart_observer(mcp_plot *p, const mcp_run *r, const mcp_run_item *it, int state, double *column);
 
 /* A figure for a paper: panels in columns and rows. */

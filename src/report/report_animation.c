@@ -179,15 +179,12 @@ static mcp_status all_frames(mcp_scene *s, const mcp_run *r, const mcp_run_item 
 mcp_status mcp_report_frames(const char *folder, int number, mcp_frame_fn *take, void *context, double *rate,
                              mcp_error *err)
 {
-    mcp_run   *r = NULL;
-    mcp_scene *s = NULL;
-    mcp_error  trouble = {MCP_OK, ""};
-    mcp_status st = mcp_run_open(&r, folder, &trouble, err);
+    mcp_run      *r = NULL;
+    mcp_run_item *it;
+    mcp_scene    *s = NULL;
+    mcp_status    st = mcp_open_trial(&r, &it, folder, number, err);
     if (st != MCP_OK) return st;
-    mcp_run_item *it = mcp_run_trial(r, number ? number : mcp_run_trials(r));
-    if (!it)
-        st = mcp_fail(err, MCP_ERR_ARG, "%s has no trial %d; it has %d", folder, number, mcp_run_trials(r));
-    else if ((st = mcp_scene_create(&s, r, err)) == MCP_OK && !s)
+    if ((st = mcp_scene_create(&s, r, err)) == MCP_OK && !s)
         st = mcp_fail(err, MCP_ERR_ARG, "%s: its task has no draw: section, so there is nothing to show",
                       folder);
     if (st == MCP_OK) st = all_frames(s, r, it, take, context, rate, err);

@@ -45,18 +45,29 @@ void mcp_observer_check_make(mcp_observer_check *o, const mcp_run *r, const mcp_
 
 static int channel_of(const mcp_run *r, int state)
 {
-    for (int j = 0; j < r->system->ny; j++)
-        if (r->task->measured[j].state == state) return j;
+    for (int j = 0; j < r->task->nseen; j++)
+        if (r->task->seen[j].state == state) return j;
     return -1;
 }
 
-/* column: room for 1 x samples, filled with the times of the smoothed states. */
+/* What the sensors told of a state, or what they showed of it: one number a sample. */
+static int told(const mcp_run *r, const mcp_trial *t, int channel, double *to)
+{
+    double *seen = NULL;
+    if (mcp_trial_seen(r->system, t, &seen, NULL) != MCP_OK) return 0;
+    for (int k = 0; k < t->samples; k++) to[k] = seen[k * r->task->nseen + channel];
+    mcp_free(seen);
+    return 1;
+}
+
+/* column: room for 2 x samples, filled with the times of the smoothed states and what was measured. */
 void mcp_chart_observer(mcp_plot *p, const mcp_run *r, const mcp_run_item *it, int state, double *column)
 {
     const mcp_trial *t = it->trial;
     const int        nx = r->system->nx, j = channel_of(r, state);
-    if (j >= 0)
-        mcp_plot_points(p, t->samples, t->t, t->measured + j, t->ny, MCP_C5, "measured")->weight = 1.6;
+    double          *points = column + t->samples;
+    if (j >= 0 && told(r, t, j, points))
+        mcp_plot_points(p, t->samples, t->t, points, 1, MCP_C5, "measured")->weight = 1.6;
     mcp_plot_line(p, t->samples, t->t, t->truth + state, nx, MCP_INK,
                   isfinite(t->truth[state]) ? "true" : NULL)
         ->weight = 2.4;
@@ -91,7 +102,7 @@ void mcp_report_observer(mcp_text *out, const mcp_run *r, const mcp_observer_che
 {
     mcp_page_section(out, "observer", "Observer");
     const mcp_run_item *it = r->items ? r->item[r->items - 1] : NULL;
-    double             *column = it ? mcp_calloc((size_t)it->trial->samples + 1, sizeof *column) : NULL;
+    double             *column = it ? mcp_calloc(2 * (size_t)it->trial->samples + 1, sizeof *column) : NULL;
     char                group[48];
     if (!column) {
         mcp_page_paragraph(out, "No trial is on record yet.");
@@ -103,7 +114,7 @@ void mcp_report_observer(mcp_text *out, const mcp_run *r, const mcp_observer_che
         "The last trial: what the sensors gave, what the policy saw in real time, and what the smoother made "
         "of it afterwards for the model. Errors are root mean squares against %s.",
         o->known == 1 ? "the true state" : "the smoothed state");
-    for (int k = 0; k < r->system->ny; k++) {
+    for (int k = 0; k < mcp_task_seen(r->task); k++) {
         char why[400];
         if (mcp_observer_explain(r->system, k, why, sizeof why))
             mcp_page_note(out, "Chosen by itself for %s.", why);

@@ -132,7 +132,7 @@ void mcp_panel(mcp_panels *out, mcp_plot *p, int column, int row)
 
 static void figure_states(mcp_panels *out, const mcp_run *r, const mcp_run_item *it, int observer)
 {
-    double *column = mcp_calloc((size_t)it->trial->samples + 1, sizeof *column);
+    double *column = mcp_calloc(2 * (size_t)it->trial->samples + 1, sizeof *column);
     for (int k = 0; column && k < r->system->nx; k++) {
         char     label[96];
         mcp_plot p;
@@ -189,19 +189,29 @@ const char *mcp_report_figures(void)
     return "trajectory, inputs, cost, model, observer, runs, trials, plane, moments, animation";
 }
 
+mcp_status mcp_open_trial(mcp_run **r, mcp_run_item **it, const char *folder, int number, mcp_error *err)
+{
+    mcp_error  trouble = {MCP_OK, ""};
+    mcp_status st = mcp_run_open(r, folder, &trouble, err);
+    *it = NULL;
+    if (st != MCP_OK) return st;
+    if ((*it = mcp_run_trial(*r, number ? number : mcp_run_trials(*r)))) return MCP_OK;
+    st = mcp_fail(err, MCP_ERR_ARG, "%s has no trial %d; it has %d", folder, number, mcp_run_trials(*r));
+    mcp_run_free(*r);
+    *r = NULL;
+    return st;
+}
+
 mcp_status mcp_report_figure(const char *folder, const char *name, int number, char **svg, mcp_error *err)
 {
-    mcp_run   *r = NULL;
-    mcp_text   out = {0};
-    mcp_panels panels = {0};
-    mcp_error  trouble = {MCP_OK, ""};
-    *svg          = NULL;
-    mcp_status st = mcp_run_open(&r, folder, &trouble, err);
+    mcp_run      *r = NULL;
+    mcp_run_item *it;
+    mcp_text      out = {0};
+    mcp_panels    panels = {0};
+    mcp_status    st = mcp_open_trial(&r, &it, folder, number, err);
+    *svg = NULL;
     if (st != MCP_OK) return st;
-    mcp_run_item *it = mcp_run_trial(r, number ? number : mcp_run_trials(r));
-    if (!it)
-        st = mcp_fail(err, MCP_ERR_ARG, "%s has no trial %d; it has %d", folder, number, mcp_run_trials(r));
-    else if (!strcmp(name, "trajectory")) figure_states(&panels, r, it, 0);
+    if (!strcmp(name, "trajectory")) figure_states(&panels, r, it, 0);
     else if (!strcmp(name, "observer")) figure_states(&panels, r, it, 1);
     else if (!strcmp(name, "inputs")) figure_inputs(&panels, r, it);
     else if (!strcmp(name, "cost")) st = figure_cost(&panels, it, err);

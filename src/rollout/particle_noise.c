@@ -57,6 +57,18 @@ static void starts(const mcp_stream_noise *c, int first, int n, int ld, double *
     }
 }
 
+/* The last particles, about a state of their own. */
+static void near_starts(const mcp_stream_noise *c, const mcp_noise_block *to)
+{
+    const int  from = c->near_from > to->first ? c->near_from - to->first : 0;
+    mcp_stream s = stream(c, MCP_RNG_START);
+    for (int i = 0; c->near && from < to->n && i < c->system->nx; i++) {
+        double *x = to->x0 + (size_t)i * (size_t)to->ld;
+        mcp_rng_normals(&s, 2, (uint32_t)i, (uint32_t)(to->first + from), to->n - from, x + from);
+        for (int j = from; j < to->n; j++) x[j] = c->near[i] + c->near_std[i] * x[j];
+    }
+}
+
 /* Goals are drawn by their own rule, whatever the start's. */
 static void goals(const mcp_stream_noise *c, int first, int n, int ld, double *x0)
 {
@@ -85,6 +97,7 @@ static void fill(void *context, const mcp_noise_block *to)
     const int               activations = mcp_program_activations(s->controller);
     mcp_stream              drop = stream(c, MCP_RNG_DROPOUT);
     starts(c, to->first, to->n, to->ld, to->x0);
+    near_starts(c, to);
     goals(c, to->first, to->n, to->ld, to->x0);
     for (int t = 0; t <= to->steps; t++) {
         double *e = to->e + (size_t)(t * s->ny) * ld, *eps = to->eps + (size_t)(t * s->ngp) * ld;

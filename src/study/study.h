@@ -29,7 +29,7 @@ typedef struct {
     const char  *file, *name, *about, *source;
     int          trials, seed_first, seed_last; /* trials: the most of any variant */
     int          evaluate; /* plant runs of every trial's policy         */
-    int          final;    /* plant and model runs of the last policy    */
+    int          final;    /* plant and model runs of the recommended policy */
     int          until_robust; /* a run ends with its first robust policy */
     double robust; /* a policy is robust when this share of its plant runs succeeds and none meets a limit */
     int          variants;
@@ -55,16 +55,24 @@ typedef enum { MCP_RUN_DONE = 0, MCP_RUN_TAKEN, MCP_RUN_FAILED, MCP_RUN_STOPPED 
 mcp_run_outcome_kind mcp_study_work(const mcp_study *s, const char *out, int i,
                                     mcp_learn_progress_fn *progress, void *context, mcp_error *err);
 
+/* Plant and model runs of a run's recommended policy. */
+typedef struct {
+    int    runs, ok, limit, model_runs, model_ok;
+    double cost_median, metric_median, metric_mean, metric_max;
+} mcp_study_final;
+
 /* What the finished runs say. One row per run and policy trial. */
 typedef struct {
     int    variant, seed, trial;
-    int    success, limit, ended, evaluated, evaluated_ok, evaluated_limit, model_runs, model_ok;
+    int    success, limit, ended, evaluated, evaluated_ok, evaluated_limit;
     int robust; /* the trial succeeded, and so does its policy in nearly every plant run, without a limit met
                  */
     int    explore_limits; /* explorations of this run that met a limit */
     int    last;           /* the run ends here                         */
+    int    recommended;    /* this trial's policy is the run's recommended one: `final` is of it */
+    mcp_study_final final;
     double cost, metric, forecast_cost, forecast_success, coverage, data_s;
-    double final_cost_median, final_metric_median, final_metric_mean, final_metric_max;
+    double plant_cost_median, plant_metric_median, plant_metric_mean, plant_metric_max;
     double model_s, optimise_s;
     int    steps;
 } mcp_study_row;
@@ -94,7 +102,9 @@ typedef struct {
     int    robust;                        /* the same three for the first robust policy        */
     double robust_median, robust_data_median;
     int    explore_limits, trial_limits;  /* explorations and policy trials that met a limit   */
-    int final_runs, final_ok, final_limits, final_all; /* final_all: seeds whose last policy never failed */
+    /* of recommended policies; final_all: seeds whose own never failed */
+    int    final_runs, final_ok, final_limits, final_all;
+    double final_metric_mean, final_metric_max;
     int    model_runs, model_ok;
 } mcp_study_total;
 void mcp_study_total_make(mcp_study_total *t, const mcp_study_result *r, int variant);

@@ -102,11 +102,15 @@ static mcp_status task_path(reader *r, const mcp_yaml *map, const char **out)
     return *out ? MCP_OK : no_memory(r);
 }
 
-/* Settings of the study first, then the variant's own: the later one wins. */
-static mcp_status settings(reader *r, const mcp_yaml *common, const mcp_yaml *own, mcp_variant *v)
+/* Settings of the study first, or those of the variant before, which have them; then the variant's own: the
+ * later one wins. */
+static mcp_status settings(reader *r, const mcp_yaml *common, const mcp_yaml *own, const mcp_variant *before,
+                           mcp_variant *v)
 {
-    int count = (common ? common->count : 0) + (own ? own->count : 0);
+    int count = (before ? before->sets : common ? common->count : 0) + (own ? own->count : 0);
     if (!(v->set = mcp_task_memory_get(r->bag, (size_t)count + 1, sizeof *v->set))) return no_memory(r);
+    for (int i = 0; before && i < before->sets; i++) v->set[v->sets++] = before->set[i];
+    if (before) common = NULL;
     for (int pass = 0; pass < 2; pass++) {
         const mcp_yaml *map = pass ? own : common;
         if (map && map->kind != MCP_YAML_MAP)
@@ -125,7 +129,9 @@ static mcp_status settings(reader *r, const mcp_yaml *common, const mcp_yaml *ow
     return MCP_OK;
 }
 
-static mcp_status read_variant(reader *r, const mcp_yaml *root, const mcp_yaml *n, mcp_variant *v)
+/* before: the variant whose settings this one goes on from; NULL: those of the study. */
+static mcp_status read_variant(reader *r, const mcp_yaml *root, const mcp_yaml *n, const mcp_variant *before,
+                               mcp_variant *v)
 {
     static const char *const known[] = {"task", "algorithm", "set", "paper", "trials"};
     mcp_status               st;
@@ -151,7 +157,8 @@ static mcp_status read_variant(reader *r, const mcp_yaml *root, const mcp_yaml *
         return no_memory(r);
     for (const mcp_yaml *k = p ? p->first : NULL; k; k = k->next)
         if ((st = number(r, k, 0, 100, &v->paper[v->papers++])) != MCP_OK) return st;
-    return settings(r, mcp_yaml_find(root, "set"), mcp_yaml_find(n, "set"), v);
+    if (mcp_yaml_find(n, "task")) before = NULL; /* another task is a new beginning */
+    return settings(r, mcp_yaml_find(root, "set"), mcp_yaml_find(n, "set"), before, v);
 }
 
 static mcp_status read_seeds(reader *r, const mcp_yaml *root)
@@ -178,7 +185,9 @@ static const char *base_name(const char *path)
 static mcp_status read_study(reader *r, const mcp_yaml *root)
 {
     static const char *const known[] = {"name",  "about",  "task",         "trials", "seeds",   "evaluate",
-                                        "final", "robust", "until_robust", "set",    "variants"};
+                                        "final", "robust", "until_robust", "set",    "variants",
+                                        "cumulative"};
+    int                      cumulative = 0;
     mcp_study               *s = r->s;
     mcp_status               st;
     if (!root)
@@ -192,7 +201,7 @@ static mcp_status read_study(reader *r, const mcp_yaml *root)
                            "this is a task file; a study is a file of its own that names it (task: %s) and "
                            "lists variants:, or learn it once by mcpilco learn",
                            base_name(s->file));
-    if ((st = check_keys(r, root, known, 11)) != MCP_OK) return st;
+    if ((st = check_keys(r, root, known, 12)) != MCP_OK) return st;
     if ((st = text(r, root, "name", &s->name)) != MCP_OK ||
         (st = text(r, root, "about", &s->about)) != MCP_OK)
         return st;
@@ -203,6 +212,7 @@ static mcp_status read_study(reader *r, const mcp_yaml *root)
         (st = number(r, mcp_yaml_find(root, "robust"), 0, 1, &s->robust)) != MCP_OK)
         return st;
     if ((st = yes_or_no(r, root, "until_robust", &s->until_robust)) != MCP_OK) return st;
+    if ((st = yes_or_no(r, root, "cumulative", &cumulative)) != MCP_OK) return st;
     if ((st = read_seeds(r, root)) != MCP_OK) return st;
     const mcp_yaml *list = mcp_yaml_find(root, "variants");
     if (!list || list->kind != MCP_YAML_MAP || !list->count)
@@ -210,8 +220,11 @@ static mcp_status read_study(reader *r, const mcp_yaml *root)
                            "variants: expected a mapping with at least one variant");
     if (!(s->variant = mcp_task_memory_get(r->bag, (size_t)list->count, sizeof *s->variant)))
         return no_memory(r);
-    for (const mcp_yaml *n = list->first; n; n = n->next)
-        if ((st = read_variant(r, root, n, &s->variant[s->variants++])) != MCP_OK) return st;
+    for (const mcp_yaml *n = list->first; n; n = n->next) {
+        mcp_variant *v = &s->variant[s->variants++];
+        if ((st = read_variant(r, root, n, cumulative && v > s->variant ? v - 1 : NULL, v)) != MCP_OK)
+            return st;
+    }
     s->trials = 0;
     for (int v = 0; v < s->variants; v++)
         if (s->variant[v].trials > s->trials) s->trials = s->variant[v].trials;

@@ -6,6 +6,7 @@
 #include "io/file.h"
 #include "io/json.h"
 #include "learn/learner.h"
+#include "learn/recommend.h"
 #include "math/arena.h"
 #include "study/study.h"
 
@@ -35,7 +36,7 @@ int mcp_study_done(const mcp_study *s, const char *out, int i)
     int done = path && mcp_json_read(&root, path, NULL) == MCP_OK &&
                mcp_json_get_int(root, "trials", -1) >= s->variant[v].trials &&
                mcp_json_get_int(root, "evaluate", -1) == s->evaluate &&
-               mcp_json_get_int(root, "final", -1) == s->final;
+               mcp_json_get_int(root, "final", -1) == s->final && json_object_get(root, "recommended");
     json_decref(root);
     mcp_free(path);
     mcp_free(folder);
@@ -54,37 +55,55 @@ static int evaluate_tick(void *context, int done, int runs)
     return t->progress ? t->progress(t->context, &p) : 0;
 }
 
-/* Every trial's policy on the plant; the last one on the model too. */
-static mcp_status evaluate(const mcp_study *s, int trials, const mcp_run *r, teller *t, json_t **list,
+/* One policy on the plant; with model, on the model it was learned with too. */
+static mcp_status evaluate_policy(const mcp_run *r, int trial, int runs, int model, teller *t, json_t **out,
+                                  mcp_error *err)
+{
+    const mcp_run_item *it = mcp_run_trial(r, trial);
+    mcp_evaluation      plant = {0}, modelled = {0};
+    mcp_fit            *fit = NULL;
+    mcp_status          st = MCP_OK;
+    const mcp_evaluate_settings q = {
+        .trial = trial, .runs = runs, .seed = r->seed, .progress = evaluate_tick, .progress_context = t};
+    *out = NULL;
+    if (!it) return mcp_fail(err, MCP_ERR_IO, "%s: trial %d is missing", r->folder, trial);
+    if (runs) st = mcp_evaluate_plant(&plant, r->system, it->theta, &q, NULL, err);
+    if (st == MCP_OK && model && runs) st = mcp_run_model(&fit, r, trial, NULL, err);
+    if (st == MCP_OK && model && runs)
+        st = mcp_evaluate_model(&modelled, fit, it->theta, r->algorithm->true_state, &q, NULL, err);
+    if (st == MCP_OK) {
+        *out = json_pack("{s:i,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:i,s:i}", "trial", trial, "runs", runs, "success",
+                         plant.successes, "limit", plant.limits, "cost_median",
+                         mcp_json_number(plant.cost_median), "metric_median",
+                         mcp_json_number(plant.metric_median), "metric_mean",
+                         mcp_json_number(plant.metric_mean), "metric_max", mcp_json_number(plant.metric_max),
+                         "model_runs", modelled.runs, "model_success", modelled.successes);
+        if (!*out) st = mcp_fail(err, MCP_ERR_MEMORY, "%s: out of memory for its evaluation", r->folder);
+    }
+    mcp_evaluation_clear(&plant);
+    mcp_evaluation_clear(&modelled);
+    mcp_fit_free(fit);
+    return st;
+}
+
+/* Every trial's policy on the plant; the recommended one in more runs, and on the model too. A folder may
+ * have more trials than the study asks for: its recommendation then looked at these too, and the last one
+ * that is asked for stands in for a later one. */
+static mcp_status evaluate(const mcp_study *s, int trials, const mcp_run *r, teller *t, json_t *root,
                            mcp_error *err)
 {
     mcp_status st = MCP_OK;
+    json_t    *list = json_array(), *one = NULL;
     int        n = s->until_robust && mcp_run_trials(r) < trials ? mcp_run_trials(r) : trials;
+    int        best = mcp_recommended(r);
     for (int k = 1; k <= n && st == MCP_OK; k++) {
-        const mcp_run_item *it = mcp_run_trial(r, k);
-        int                 last = k == n, runs = last ? s->final : s->evaluate;
-        mcp_evaluation      plant = {0}, model = {0};
-        mcp_fit            *fit = NULL;
-        const mcp_evaluate_settings q = {
-            .trial = k, .runs = runs, .seed = r->seed, .progress = evaluate_tick, .progress_context = t};
-        if (!it) return mcp_fail(err, MCP_ERR_IO, "%s: trial %d is missing", r->folder, k);
-        if (runs)
-            st = mcp_evaluate_plant(&plant, r->system, it->theta, &q, NULL, err);
-        if (st == MCP_OK && last && runs) st = mcp_run_model(&fit, r, k, NULL, err);
-        if (st == MCP_OK && last && runs)
-            st = mcp_evaluate_model(&model, fit, it->theta, r->algorithm->true_state, &q, NULL, err);
-        if (st == MCP_OK)
-            mcp_json_append(list, json_pack("{s:i,s:i,s:i,s:i,s:o,s:o,s:o,s:o,s:i,s:i}", "trial", k, "runs",
-                                            runs, "success", plant.successes, "limit", plant.limits,
-                                            "cost_median", mcp_json_number(plant.cost_median),
-                                            "metric_median", mcp_json_number(plant.metric_median),
-                                            "metric_mean", mcp_json_number(plant.metric_mean), "metric_max",
-                                            mcp_json_number(plant.metric_max), "model_runs", model.runs,
-                                            "model_success", model.successes));
-        mcp_evaluation_clear(&plant);
-        mcp_evaluation_clear(&model);
-        mcp_fit_free(fit);
+        st = evaluate_policy(r, k, s->evaluate, 0, t, &one, err);
+        if (st == MCP_OK) mcp_json_append(&list, one);
     }
+    json_object_set_new(root, "list", list);
+    if (best < 1 || best > n) best = n;
+    if (st == MCP_OK) st = evaluate_policy(r, best, s->final, 1, t, &one, err);
+    if (st == MCP_OK) json_object_set_new(root, "recommended", one);
     return st;
 }
 
@@ -93,18 +112,15 @@ static mcp_status store_evaluation(const mcp_study *s, int trials, const char *f
 {
     mcp_run   *r = NULL;
     mcp_error  trouble = {MCP_OK, ""};
-    json_t    *list = json_array(), *root = NULL;
+    json_t    *root =
+        json_pack("{s:i,s:i,s:i}", "trials", trials, "evaluate", s->evaluate, "final", s->final);
     char      *path = mcp_sprintf("%s/evaluation.json", folder);
     mcp_status st = mcp_run_open(&r, folder, &trouble, err);
     if (st == MCP_OK && trouble.status != MCP_OK) st = mcp_fail(err, trouble.status, "%s", trouble.text);
-    if (st == MCP_OK) st = evaluate(s, trials, r, t, &list, err);
-    if (st == MCP_OK) {
-        root = json_pack("{s:i,s:i,s:i,s:O}", "trials", trials, "evaluate", s->evaluate, "final", s->final,
-                         "list", list);
-        st   = path ? mcp_json_write(path, root, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
-    }
+    if (st == MCP_OK && (!path || !root)) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
+    if (st == MCP_OK) st = evaluate(s, trials, r, t, root, err);
+    if (st == MCP_OK) st = mcp_json_write(path, root, err);
     json_decref(root);
-    json_decref(list);
     mcp_free(path);
     mcp_run_free(r);
     return st;
@@ -158,6 +174,8 @@ static mcp_status learn(const mcp_study *s, int variant, int seed, const char *f
         if ((st = found_robust(s, l, t, &found, err)) != MCP_OK || found) break;
         st = mcp_learner_trial(l, NULL, err);
     }
+    int recommended;
+    if (st == MCP_OK) st = mcp_learner_recommend(l, &recommended, err);
     if (l)
         mcp_learner_close(l, mcp_run_state_after(st), NULL);
     mcp_learner_free(l);

@@ -22,18 +22,28 @@ static json_t *read_json(const char *folder, const char *name)
     return root;
 }
 
-static void evaluation_into(mcp_study_row *w, const json_t *list, int last)
+static void evaluation_into(mcp_study_row *w, const json_t *evaluation)
 {
-    const json_t *e = json_array_get(list, (size_t)w->trial - 1);
+    const json_t *e = json_array_get(json_object_get(evaluation, "list"), (size_t)w->trial - 1);
+    const json_t *f = json_object_get(evaluation, "recommended");
     w->evaluated        = mcp_json_get_int(e, "runs", 0);
     w->evaluated_ok     = mcp_json_get_int(e, "success", 0);
     w->evaluated_limit  = mcp_json_get_int(e, "limit", 0);
-    w->model_runs       = last ? mcp_json_get_int(e, "model_runs", 0) : 0;
-    w->model_ok         = last ? mcp_json_get_int(e, "model_success", 0) : 0;
-    w->final_cost_median   = mcp_json_get_double(e, "cost_median", NAN);
-    w->final_metric_median = mcp_json_get_double(e, "metric_median", NAN);
-    w->final_metric_mean   = mcp_json_get_double(e, "metric_mean", NAN);
-    w->final_metric_max    = mcp_json_get_double(e, "metric_max", NAN);
+    w->plant_cost_median   = mcp_json_get_double(e, "cost_median", NAN);
+    w->plant_metric_median = mcp_json_get_double(e, "metric_median", NAN);
+    w->plant_metric_mean   = mcp_json_get_double(e, "metric_mean", NAN);
+    w->plant_metric_max    = mcp_json_get_double(e, "metric_max", NAN);
+    w->recommended = mcp_json_get_int(f, "trial", 0) == w->trial;
+    if (!w->recommended) f = NULL;
+    w->final = (mcp_study_final){.runs = mcp_json_get_int(f, "runs", 0),
+                                 .ok = mcp_json_get_int(f, "success", 0),
+                                 .limit = mcp_json_get_int(f, "limit", 0),
+                                 .model_runs = mcp_json_get_int(f, "model_runs", 0),
+                                 .model_ok = mcp_json_get_int(f, "model_success", 0),
+                                 .cost_median = mcp_json_get_double(f, "cost_median", NAN),
+                                 .metric_median = mcp_json_get_double(f, "metric_median", NAN),
+                                 .metric_mean = mcp_json_get_double(f, "metric_mean", NAN),
+                                 .metric_max = mcp_json_get_double(f, "metric_max", NAN)};
 }
 
 static mcp_status run_rows(mcp_study_result *r, const mcp_study *s, const char *folder, int variant, int seed,
@@ -45,7 +55,7 @@ static mcp_status run_rows(mcp_study_result *r, const mcp_study *s, const char *
     int       explore_limits = 0;
     mcp_status st = mcp_run_open(&run, folder, &trouble, err);
     if (st != MCP_OK) return st;
-    json_t *evaluation = read_json(folder, "evaluation.json"), *list = json_object_get(evaluation, "list");
+    json_t *evaluation = read_json(folder, "evaluation.json");
     for (int k = 0; k < run->items; k++) {
         const mcp_learn_info *i = &run->item[k]->info;
         explore_limits += i->explored && i->limit != 0;
@@ -67,7 +77,7 @@ static mcp_status run_rows(mcp_study_result *r, const mcp_study *s, const char *
                                .optimise_s = i->optimise_s,
                                .steps = i->steps};
             w.last = i->number == s->variant[variant].trials || k == run->items - 1;
-            evaluation_into(&w, list, w.last);
+            evaluation_into(&w, evaluation);
             w.robust = mcp_study_is_robust(s, w.success, w.evaluated, w.evaluated_ok, w.evaluated_limit);
             r->row[r->rows++] = w;
         }
@@ -171,10 +181,10 @@ void mcp_study_cell_make(mcp_study_cell *c, const mcp_study_result *r, int varia
         c->robust += w->robust;
         c->limits += w->limit != 0;
         if (w->evaluated) {
-            c->plant_metric_mean += w->final_metric_mean * w->evaluated;
+            c->plant_metric_mean += w->plant_metric_mean * w->evaluated;
             c->plant_metric_max = c->evaluated == w->evaluated
-                                      ? w->final_metric_max
-                                      : fmax(c->plant_metric_max, w->final_metric_max);
+                                      ? w->plant_metric_max
+                                      : fmax(c->plant_metric_max, w->plant_metric_max);
         }
     }
     c->plant_metric_mean = c->evaluated ? c->plant_metric_mean / c->evaluated : NAN;
@@ -223,15 +233,19 @@ void mcp_study_total_make(mcp_study_total *t, const mcp_study_result *r, int var
             t->first[w->trial]++;
             t->solved++;
         }
-        if (w->last) {
-            t->final_runs += w->evaluated;
-            t->final_ok += w->evaluated_ok;
-            t->final_limits += w->evaluated_limit;
-            t->final_all += w->evaluated > 0 && w->evaluated_ok == w->evaluated;
-            t->model_runs += w->model_runs;
-            t->model_ok += w->model_ok;
+        if (w->final.runs) {
+            const mcp_study_final *f = &w->final;
+            t->final_metric_max = t->final_runs ? fmax(t->final_metric_max, f->metric_max) : f->metric_max;
+            t->final_metric_mean += f->metric_mean * f->runs;
+            t->final_runs += f->runs;
+            t->final_ok += f->ok;
+            t->final_limits += f->limit;
+            t->final_all += f->ok == f->runs;
+            t->model_runs += f->model_runs;
+            t->model_ok += f->model_ok;
         }
     }
+    t->final_metric_mean  = t->final_runs ? t->final_metric_mean / t->final_runs : NAN;
     t->first_median       = finite_median(first, t->runs);
     t->data_median        = finite_median(data, t->runs);
     t->robust_median      = finite_median(robust, t->runs);
@@ -253,7 +267,8 @@ static void runs_csv(mcp_text *t, const mcp_study *s, const mcp_study_result *r)
                     "data_s,steps,plant_runs,plant_success,"
                     "plant_limit,plant_cost_median,plant_metric_median,plant_metric_mean,plant_metric_max,"
                     "model_runs,model_success,robust,limit,"
-                    "explore_limits\n");
+                    "explore_limits,recommended,final_runs,final_success,final_limit,final_cost_median,"
+                    "final_metric_median,final_metric_mean,final_metric_max\n");
     for (int i = 0; i < r->rows; i++) {
         const mcp_study_row *w = &r->row[i];
         mcp_text_add(t, "%s,%d,%d,%d,%d", s->variant[w->variant].name, w->seed, w->trial, w->success,
@@ -262,12 +277,18 @@ static void runs_csv(mcp_text *t, const mcp_study *s, const mcp_study_result *r)
                             w->coverage, w->data_s};
         for (int k = 0; k < 6; k++) csv_number(t, v[k]);
         mcp_text_add(t, ",%d,%d,%d,%d", w->steps, w->evaluated, w->evaluated_ok, w->evaluated_limit);
-        csv_number(t, w->final_cost_median);
-        csv_number(t, w->final_metric_median);
-        csv_number(t, w->final_metric_mean);
-        csv_number(t, w->final_metric_max);
-        mcp_text_add(t, ",%d,%d,%d,%d,%d\n", w->model_runs, w->model_ok, w->robust, w->limit != 0,
+        csv_number(t, w->plant_cost_median);
+        csv_number(t, w->plant_metric_median);
+        csv_number(t, w->plant_metric_mean);
+        csv_number(t, w->plant_metric_max);
+        mcp_text_add(t, ",%d,%d,%d,%d,%d", w->final.model_runs, w->final.model_ok, w->robust, w->limit != 0,
                      w->explore_limits);
+        mcp_text_add(t, ",%d,%d,%d,%d", w->recommended, w->final.runs, w->final.ok, w->final.limit);
+        csv_number(t, w->final.cost_median);
+        csv_number(t, w->final.metric_median);
+        csv_number(t, w->final.metric_mean);
+        csv_number(t, w->final.metric_max);
+        mcp_text_add(t, "\n");
     }
 }
 
@@ -365,15 +386,11 @@ static void print_variant(mcp_text *out, const mcp_study *s, const mcp_study_res
         mcp_text_add(out, "\n  limits met: in %d explorations, in %d policy trials", t.explore_limits,
                      t.trial_limits);
     if (t.final_runs) {
-        mcp_study_cell c;
-        mcp_study_cell_make(&c, r, v, q->trials);
-        mcp_text_add(
-            out,
-            "\n  last policy: %d of %d plant runs succeed (%d of %d seeds: every one), %d end at a limit",
-            t.final_ok, t.final_runs, t.final_all, t.runs, t.final_limits);
-        if (c.evaluated)
-            mcp_text_add(out, "; metric there: mean %.4g, largest %.4g", c.plant_metric_mean,
-                         c.plant_metric_max);
+        mcp_text_add(out,
+                     "\n  recommended policies: %d of %d plant runs succeed (%d of %d seeds: every one), %d "
+                     "end at a limit; metric there: mean %.4g, largest %.4g",
+                     t.final_ok, t.final_runs, t.final_all, t.runs, t.final_limits, t.final_metric_mean,
+                     t.final_metric_max);
         if (t.model_runs) mcp_text_add(out, "; on the model %d of %d", t.model_ok, t.model_runs);
     }
     mcp_text_add(out, "\n\n");

@@ -250,7 +250,8 @@ const mcp_key mcp_model_table[] = {
      .about = "inputs of the Gaussian processes: expressions of state and inputs. Default: all states "
               "(angles as sine "
               "and cosine) and inputs"},
-    {"kernel", KEY_OWN, 0, .read = read_kernel, .shape = SHAPE_TEXT | SHAPE_TEXT_MAP, .fallback = "se",
+    {"kernel", KEY_OWN, 0, .read = read_kernel, .shape = SHAPE_TEXT | SHAPE_TEXT_MAP,
+     .fallback = "se + linear",
      .form = "a kernel, or a mapping velocity: kernel",
      .about = "se, matern32, matern52, rq, periodic, linear, mp(degree), pi(expression, ...), with + and *; "
               "a list in "
@@ -280,7 +281,7 @@ const mcp_key mcp_model_table[] = {
      .about = "exact: all data; sparse: inducing points until a bound on the lost variance holds; subset: a "
               "subset of "
               "the data"},
-    {"tolerance", KEY_NUMBER, AT(model.posterior.tolerance), 0, 100, OPEN_LO, .fallback = "0.05",
+    {"tolerance", KEY_NUMBER, AT(model.posterior.tolerance), 0, 100, OPEN_LO, .fallback = "0.3",
      .unit = "of the noise variance", .about = "sparse: bound on the lost variance at the data"},
     {"points_max", KEY_INT, AT(model.posterior.points_max), 0, 100000, .fallback = "0",
      .about = "sparse, subset: most points kept; 0 = no limit"},

@@ -29,12 +29,13 @@ static const char *limit_text(const mcp_task *t, int input, char *out, size_t si
     return out;
 }
 
-/* limit*tanh(rbf(200, ...)[k]/limit) on all states that are observed, angles as sine and cosine; between two
- * ends the same about their middle. */
+/* limit*tanh((rbf(200, ...)[k] + rbf(1, ...)*linear(...)[k])/limit) on all states that are observed, angles
+ * as sine and cosine; between two ends the same about their middle. The network goes to the goal, the linear
+ * part within the single bell, which starts there, holds it. A goal that varies has no such place. */
 static mcp_status natural_policy(mcp_reader *r, mcp_yaml *n)
 {
     const mcp_task *t = r->task;
-    char            text[4600], list[3500], limit[500];
+    char            text[9000], list[2500], hold[5200] = "", limit[500];
     size_t          used = 0;
     for (int i = 0; i < t->nx && used < sizeof list - 160; i++) {
         const char *s = t->state[i], *comma = used ? ", " : "";
@@ -43,15 +44,22 @@ static mcp_status natural_policy(mcp_reader *r, mcp_yaml *n)
                              ? snprintf(list + used, sizeof list - used, "%ssin(%s), cos(%s)", comma, s, s)
                              : snprintf(list + used, sizeof list - used, "%s%s", comma, s));
     }
+    if (!used)
+        return mcp_fail_at(r->err, n->at,
+                           "policy: nothing tells the controller about any state, so there is none for the "
+                           "default policy; measure one, compute one from what is measured (measured: "
+                           "{%s: {from: ...}}) or give it by a custom observer", t->state[0]);
     for (int k = 0; k < t->nu; k++) {
         char which[16] = "";
         if (t->nu > 1) snprintf(which, sizeof which, "[%d]", k + 1);
         const double reach = mcp_input_reach(&t->input[k]), centre = mcp_input_centre(&t->input[k]);
+        if (!t->goals.n)
+            snprintf(hold, sizeof hold, " + rbf(1, %s)*linear(%s)%s", list, list, which);
         if (limit_text(t, k, limit, sizeof limit))
-            snprintf(text, sizeof text, "%s*tanh(rbf(200, %s)%s/%s)", limit, list, which, limit);
+            snprintf(text, sizeof text, "%s*tanh((rbf(200, %s)%s%s)/%s)", limit, list, which, hold, limit);
         else
-            mcp_print(text, sizeof text, "%.17g + %.17g*tanh(rbf(200, %s)%s/%.17g)", centre, reach, list,
-                      which, reach);
+            mcp_print(text, sizeof text, "%.17g + %.17g*tanh((rbf(200, %s)%s%s)/%.17g)", centre, reach, list,
+                      which, hold, reach);
         mcp_status st = mcp_fill(r, n, t->input[k].name, text);
         if (st != MCP_OK) return st;
     }

@@ -135,6 +135,8 @@ mcp_key_fn mcp_read_states, mcp_read_inputs, mcp_read_measured, mcp_read_observe
 mcp_key_fn mcp_read_policy, mcp_read_safe, mcp_read_start, mcp_read_explore, mcp_read_limits, mcp_read_plant,
     mcp_read_draw, mcp_read_constants, mcp_read_random;
 
+/* Expressions of measured: sound; delay and deviation of the states that are computed. */
+mcp_status mcp_read_computed(mcp_reader *r);
 int mcp_all_measured(const mcp_task *t);
 /* Does the controller have an estimate of this state? Known once observer and model are read. */
 int mcp_state_observable(const mcp_task *t, int state);

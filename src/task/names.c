@@ -120,6 +120,8 @@ static mcp_status check_observer(mcp_reader *r)
     if (o->type != MCP_OBSERVER_CUSTOM) return MCP_OK;
     scope s = open_scope(r, 0);
     for (int i = 0; i < t->ny; i++) input(&s, "y_", t->measured[i].name);
+    for (int i = 0; i < t->nseen; i++)
+        if (t->seen[i].sensor < 0) input(&s, "y_", t->seen[i].name);
     for (int i = 0; i < t->nu; i++) input(&s, "last_", t->input[i].name);
     for (int i = 0; i < o->memory_start.n && s.status == MCP_OK; i++) {
         const mcp_named_expr *m = &o->memory_start.item[i];
@@ -288,6 +290,7 @@ static mcp_status check_times(mcp_reader *r, const mcp_yaml *root)
 mcp_status mcp_task_consistent(mcp_reader *r, mcp_yaml *root)
 {
     mcp_status      st = mcp_read_note(r, check_model(r));
+    if (st == MCP_OK) st = mcp_read_note(r, mcp_read_computed(r));
     if (st == MCP_OK && mcp_read_sound(r, "observer")) st = mcp_read_note(r, check_observer(r));
     if (st == MCP_OK && mcp_read_sound(r, "policy") && mcp_read_sound(r, "let"))
         st = mcp_read_note(r, check_policy(r));

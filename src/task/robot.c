@@ -52,7 +52,16 @@ const mcp_key mcp_input_table[] = {
 };
 const mcp_key mcp_measured_table[] = {
     {"noise", KEY_NUMBER, offsetof(mcp_task_channel, noise), 0, 1e9, .fallback = "0",
-     .unit = "the state's unit", .about = "standard deviation of the sensor's noise"},
+     .unit = "the state's unit",
+     .about = "standard deviation of the sensor's noise. With from: of the computed state; 0 = from the "
+              "sensors' own, at the mean of the start"},
+    {"of", KEY_EXPR, offsetof(mcp_task_channel, of),
+     .about = "what a sensor with a name of its own shows: an expression of the state, e.g. tip: {of: "
+              "l*sin(theta)}"},
+    {"from", KEY_EXPR, offsetof(mcp_task_channel, from),
+     .about = "a state that no sensor shows by itself, computed from this sample's measurements y_NAME, e.g. "
+              "theta: {from: atan2(y_sx, y_cx), wraps: yes}"},
+    {"unit", KEY_TEXT, offsetof(mcp_task_channel, unit), .about = "of a sensor with a name of its own"},
     {"resolution", KEY_NUMBER, offsetof(mcp_task_channel, quantum), 0, 1e9, .fallback = "0",
      .unit = "the state's unit",
      .about =
@@ -60,7 +69,7 @@ const mcp_key mcp_measured_table[] = {
     {"delay", KEY_INT, offsetof(mcp_task_channel, delay), 0, 32, .fallback = "0", .unit = "samples",
      .about = "whole samples until the value arrives"},
     {"wraps", KEY_FLAG, offsetof(mcp_task_channel, angle), .fallback = "no",
-     .about = "the sensor gives an angle within +-pi; it is unwrapped on arrival"},
+     .about = "the sensor, or from, gives an angle within +-pi; it is unwrapped on arrival"},
     {"most", KEY_NUMBER, offsetof(mcp_task_channel, most), 0, 1e300, .fallback = "0",
      .unit = "the state's unit",
      .about = "a trial ends at a larger magnitude: the sensor or its wire is broken; 0 = at a million times "
@@ -143,36 +152,64 @@ mcp_status mcp_read_inputs(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key
     return MCP_OK;
 }
 
+/* One entry: a state's own sensor, a sensor of an expression (of), or a state from measurements (from). */
+static mcp_status read_channel(mcp_reader *r, mcp_yaml *c, mcp_task_channel *ch)
+{
+    const mcp_task *t    = r->task;
+    const char     *name = c->key;
+    mcp_where       at   = c->key ? c->key_at : c->at;
+    mcp_status      st;
+    if (!name && (st = mcp_read_name(r, c, &name)) != MCP_OK) return st;
+    if (c->key && (st = mcp_keys_read_short(r, c, mcp_measured_table, "noise", ch)) != MCP_OK) return st;
+    ch->state = mcp_task_find_state(t, name);
+    if (ch->of.text && ch->state >= 0)
+        return mcp_fail_at(r->err, at,
+                           "found \"%s\" with of, expected a name of its own for this sensor: %s is a state, "
+                           "which follows from sensors by from", name, name);
+    if (ch->of.text && ch->from.text)
+        return mcp_fail_at(r->err, at, "found of and from for \"%s\", expected one of them", name);
+    if (ch->of.text && (st = new_name(r, name, at)) != MCP_OK) return st;
+    if (!ch->of.text && (st = mcp_read_state(r, name, at, &ch->state)) != MCP_OK) return st;
+    if (ch->state >= mcp_task_moving(t))
+        return mcp_fail_at(r->err, at,
+                           "found the goal \"%s\", expected a state: goals are told, not measured", name);
+    if (ch->from.text && (ch->quantum > 0.0 || ch->delay || ch->most > 0.0))
+        return mcp_fail_at(r->err, at,
+                           "found resolution, delay or most for \"%s\", which is computed (from); expected "
+                           "them at the sensors that it is computed from", name);
+    for (int i = 0; i < t->ny + t->nseen; i++)
+        if (!strcmp(i < t->ny ? t->measured[i].name : t->seen[i - t->ny].name, name))
+            return mcp_fail_at(r->err, at, "found \"%s\" twice in measured, expected it once", name);
+    ch->name = mcp_task_memory_text(r->bag, name, strlen(name));
+    return ch->name ? MCP_OK : mcp_read_memory(r);
+}
+
 mcp_status mcp_read_measured(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
 {
     mcp_task  *t = base;
     mcp_status st;
     if (n->kind == MCP_YAML_SCALAR || !n->count) return mcp_read_fail(r, n, key->form);
-    if (n->count > MCP_MAX_STATE)
-        return mcp_fail_at(r->err, n->at, "found %d measured channels, expected at most %d", n->count,
-                           MCP_MAX_STATE);
     size_t channels = (size_t)(n->count + t->goals.n);
-    if (!(t->measured = mcp_task_memory_get(r->bag, channels, sizeof *t->measured)))
-        return mcp_read_memory(r);
+    if (channels > MCP_MAX_STATE)
+        return mcp_fail_at(r->err, n->at, "found %zu measured channels, expected at most %d", channels,
+                           MCP_MAX_STATE);
+    t->measured = mcp_task_memory_get(r->bag, channels, sizeof *t->measured);
+    t->seen     = mcp_task_memory_get(r->bag, channels, sizeof *t->seen);
+    if (!t->measured || !t->seen) return mcp_read_memory(r);
     for (mcp_yaml *c = n->first; c; c = c->next) {
-        mcp_task_channel *ch   = &t->measured[t->ny];
-        const char       *name = c->key;
-        mcp_where         at   = c->key ? c->key_at : c->at;
-        if (!name && (st = mcp_read_name(r, c, &name)) != MCP_OK) return st;
-        if ((st = mcp_read_state(r, name, at, &ch->state)) != MCP_OK) return st;
-        if (ch->state >= mcp_task_moving(t))
-            return mcp_fail_at(r->err, at,
-                               "found the goal \"%s\", expected a state: goals are told, not measured", name);
-        for (int i = 0; i < t->ny; i++)
-            if (t->measured[i].state == ch->state)
-                return mcp_fail_at(r->err, at, "found \"%s\" twice in measured, expected it once", name);
-        if (c->key && (st = mcp_keys_read_short(r, c, mcp_measured_table, "noise", ch)) != MCP_OK) return st;
-        if (!(ch->name = mcp_task_memory_text(r->bag, name, strlen(name)))) return mcp_read_memory(r);
-        t->ny++;
+        mcp_task_channel ch = {0};
+        if ((st = read_channel(r, c, &ch)) != MCP_OK) return st;
+        ch.sensor = ch.from.text ? -1 : t->ny;
+        if (ch.state >= 0) t->seen[t->nseen++] = ch;
+        if (!ch.from.text) t->measured[t->ny++] = ch;
     }
-    for (int i = 0; i < t->goals.n; i++)
-        t->measured[t->ny++] =
-            (mcp_task_channel){.name = t->goals.item[i].name, .state = mcp_task_moving(t) + i};
+    if (!t->ny) return mcp_fail_at(r->err, n->at, "found no sensor in measured, expected at least one");
+    for (int i = 0; i < t->goals.n; i++) {
+        const mcp_task_channel goal = {
+            .name = t->goals.item[i].name, .state = mcp_task_moving(t) + i, .sensor = t->ny};
+        t->seen[t->nseen++]  = goal;
+        t->measured[t->ny++] = goal;
+    }
     return MCP_OK;
 }
 
@@ -181,7 +218,7 @@ int mcp_all_measured(const mcp_task *t)
 {
     for (int i = 0; i < t->nx; i++) {
         int seen = 0;
-        for (int k = 0; k < t->ny; k++) seen |= t->measured[k].state == i;
+        for (int k = 0; k < t->nseen; k++) seen |= t->seen[k].state == i;
         for (int k = 0; k < t->known.n; k++) seen |= !strcmp(t->known.item[k].name, t->state[i]);
         if (!seen) return 0;
     }
@@ -195,13 +232,13 @@ int mcp_state_observable(const mcp_task *t, int state)
         if (!strcmp(o->output.item[i].name, t->state[state])) return 1;
     for (int i = 0; i < t->known.n; i++)
         if (!strcmp(t->known.item[i].name, t->state[state])) return 1;
-    for (int i = 0; i < t->ny; i++)
-        if (t->measured[i].state == state) return 1;
+    for (int i = 0; i < t->nseen; i++)
+        if (t->seen[i].state == state) return 1;
     if (o->type == MCP_OBSERVER_NONE || o->type == MCP_OBSERVER_CUSTOM) return 0;
-    for (int i = 0; i < t->ny; i++)
+    for (int i = 0; i < t->nseen; i++)
         for (int g = 0; g < t->ngp; g++) /* the velocity of a measured position */
             if (t->gp[g].kind == MCP_GP_VELOCITY && t->gp[g].state == state &&
-                t->gp[g].position == t->measured[i].state)
+                t->gp[g].position == t->seen[i].state)
                 return 1;
     return 0;
 }
@@ -211,9 +248,9 @@ static mcp_status per_channel(mcp_reader *r, mcp_yaml *n, const mcp_key *key, do
 {
     const mcp_task *t = r->task;
     const char     *names[MCP_MAX_STATE];
-    for (int i = 0; i < mcp_task_sensors(t); i++) names[i] = t->measured[i].name;
-    if (!(*out = mcp_task_memory_get(r->bag, (size_t)t->ny, sizeof **out))) return mcp_read_memory(r);
-    return mcp_read_vector(r, n, key, mcp_task_sensors(t), names, fallback, *out);
+    for (int i = 0; i < mcp_task_seen(t); i++) names[i] = t->seen[i].name;
+    if (!(*out = mcp_task_memory_get(r->bag, (size_t)t->nseen + 1, sizeof **out))) return mcp_read_memory(r);
+    return mcp_read_vector(r, n, key, mcp_task_seen(t), names, fallback, *out);
 }
 
 static mcp_status read_per_channel(mcp_reader *r, mcp_yaml *n, void *base, const mcp_key *key)
@@ -230,17 +267,17 @@ static mcp_status read_gains(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
     int                      width   = o->acceleration ? 3 : 2;
     mcp_status               st      = mcp_expect(r, n, MCP_YAML_MAP, key->form);
     if (st != MCP_OK) return st;
-    if (!(o->gains = mcp_task_memory_get(r->bag, (size_t)t->ny * (size_t)width, sizeof *o->gains)))
+    if (!(o->gains = mcp_task_memory_get(r->bag, ((size_t)t->nseen + 1) * (size_t)width, sizeof *o->gains)))
         return mcp_read_memory(r);
-    for (int i = 0; i < mcp_task_sensors(t); i++) {
-        mcp_yaml *c = mcp_yaml_find(n, t->measured[i].name);
+    for (int i = 0; i < mcp_task_seen(t); i++) {
+        mcp_yaml *c = mcp_yaml_find(n, t->seen[i].name);
         if (!c)
             return mcp_fail_at(r->err, n->at,
                                "gains of \"%s\" are missing, expected %d numbers for every measured channel",
-                               t->measured[i].name, width);
+                               t->seen[i].name, width);
         if ((st = mcp_read_vector(r, c, NULL, width, names, 0.0, o->gains + i * width)) != MCP_OK) return st;
     }
-    if (n->count != mcp_task_sensors(t)) return mcp_read_fail(r, n, "gains of the measured channels only");
+    if (n->count != mcp_task_seen(t)) return mcp_read_fail(r, n, "gains of the measured channels only");
     return MCP_OK;
 }
 
@@ -396,7 +433,7 @@ mcp_status mcp_read_smoother(mcp_reader *r, mcp_yaml *n, void *base, const mcp_k
         return mcp_fail_at(
             r->err, n->at,
             "smoother: found %s, expected one that estimates velocities: only %d of %d states are measured",
-            s->type == MCP_SMOOTHER_NONE ? "none" : "trapezoid", t->ny, t->nx);
+            s->type == MCP_SMOOTHER_NONE ? "none" : "trapezoid", t->nseen, t->nx);
     int pairs = 0;
     for (int g = 0; g < t->ngp; g++) pairs += t->gp[g].kind == MCP_GP_VELOCITY;
     if (s->type == MCP_SMOOTHER_TRAPEZOID && !pairs)

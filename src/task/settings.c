@@ -6,7 +6,7 @@
 const mcp_key mcp_optimise_table[] = {
     {"particles", KEY_INT, AT(particles), 1, 100000, .fallback = "200",
      .about = "particles per simulated rollout"},
-    {"start_particles", KEY_NUMBER, AT(start_particles), 0, 1, OPEN_LO, .fallback = "1",
+    {"start_particles", KEY_NUMBER, AT(start_particles), 0, 1, OPEN_LO, .fallback = "0.5",
      .about = "plateau: share of them until the learning rate is lowered for the first time"},
     {"steps_first", KEY_INT, AT(steps_first), 0, 1000000, .fallback = "2000",
      .about = "most Adam steps before the first policy trial"},
@@ -16,6 +16,11 @@ const mcp_key mcp_optimise_table[] = {
      .about = "Adam learning rate at the start"},
     {"step_size_min", KEY_NUMBER, AT(step_size_min), 0, 10, .fallback = "0.005",
      .about = "the optimisation ends when its rule would lower the learning rate below this"},
+    {"scaling", KEY_CHOICE, AT(scaling), .choices = "data|none", .fallback = "data",
+     .about = "data: a fresh policy is spread over what the data has visited, and Adam moves parameters in "
+              "units of it; none: as the paper's authors have it, rbf length-scales start at 1 and centres "
+              "within +-pi (on the circle for sine and cosine), Adam moves parameters as they are, and "
+              "clips are in the units of the task; pilco: its authors' first policy"},
     {"dropout", KEY_NUMBER, AT(dropout), 0, 1, OPEN_HI, .fallback = "0.25",
      .about = "chance that a policy basis function is dropped, per particle and step"},
     {"stop_rule", KEY_CHOICE, AT(stop_rule), .choices = "plateau|monitor|schedule", .fallback = "plateau",
@@ -43,6 +48,9 @@ const mcp_key mcp_optimise_table[] = {
     {"incumbent_gain", KEY_NUMBER, AT(incumbent_gain), 0, 1, .fallback = "0.02",
      .about = "a policy that succeeded on the plant is replaced only for a larger predicted gain (fraction "
               "of its cost, or of the largest cost of a trial so far if that is more)"},
+    {"incumbent", KEY_FLAG, AT(incumbent), .fallback = "yes",
+     .about = "a policy that succeeded on the plant is polished at a low rate, and replaced only for "
+              "incumbent_gain; no: it is optimised like any other, and what comes out goes to the plant"},
     {"success_weight", KEY_NUMBER, AT(success_weight), 0, 100, .fallback = "3",
      .about = "policies are compared by J (1 + w (1 - p)), p the share of particles that meet the success "
               "test; 0: by J alone"},
@@ -57,10 +65,20 @@ const mcp_key mcp_optimise_table[] = {
     {"candidates", KEY_INT, AT(candidates), 0, 100, .fallback = "0",
      .about = "fresh policies tried beside the warm start"},
     {"second_try", KEY_INT, AT(second_try), 0, 1000000, .fallback = "3",
-     .about = "from this trial on a fresh policy is optimised as well, and the better of both goes on, when "
-              "the policy before failed and fewer "
-              "than half of the particles succeed with the new one, or when it worked and fewer than 95 % "
-              "do; 0 = never"},
+     .about = "from this trial on a fresh policy is optimised as well, if a fifth of the budget is left, and "
+              "the better goes on, when the policy before failed and fewer than half of the particles "
+              "succeed with the new one, or when it worked and fewer than 95 % do; one that is far behind is "
+              "dropped; 0 = never"},
+    {"budget", KEY_NUMBER, AT(budget), 0, 1e9, .fallback = "60", .unit = "s",
+     .about = "most computing before a trial: so many seconds of one common core, counted in work and not "
+              "by a clock, so that numbers are the same on every machine; what is left when the particles "
+              "fail with the policy that was found goes to a fresh start (second_try). 0 = no limit"},
+    {"horizon", KEY_NUMBER, AT(horizon), 0, 1e9, .fallback = "0", .unit = "s",
+     .about = "how far ahead the particles look while a policy is optimised; 0 = the whole trial. Policies "
+              "are compared over whole trials all the same"},
+    {"near_goal", KEY_NUMBER, AT(near_goal), 0, 1, OPEN_HI, .fallback = "0.2",
+     .about = "share of the particles that start near the goal, the cheapest state of the cost, while a "
+              "policy is optimised: it learns to hold before it has learned to get there"},
     {"warm_start", KEY_FLAG, AT(warm_start), .fallback = "yes",
      .about = "begin from the policy of the trial before"},
     {"antithetic", KEY_FLAG, AT(antithetic), .fallback = "no",
@@ -75,8 +93,9 @@ const mcp_key mcp_optimise_table[] = {
      .about = "Adam: decay of the mean gradient"},
     {"beta2", KEY_NUMBER, AT(beta2), 0, 1, OPEN_HI, .fallback = "0.999",
      .about = "Adam: decay of the squared gradient"},
-    {"epsilon", KEY_NUMBER, AT(epsilon), 0, 1, OPEN_LO, .fallback = "1e-8",
-     .about = "Adam: added to the root of the squared gradient"},
+    {"epsilon", KEY_NUMBER, AT(epsilon), 0, 1, OPEN_LO, .fallback = "1e-6",
+     .about = "Adam: added to the root of the squared gradient, in the units of gradient_clip: below it a "
+              "slope is rounding, and moves nothing"},
     {"weight_rate", KEY_NUMBER, AT(weight_rate), 0, 1000, OPEN_LO, .fallback = "1",
      .about = "factor on the learning rate of rbf weights"},
     {"evaluations", KEY_INT, AT(evaluations), 2, 100000, .fallback = "300",

@@ -13,5 +13,9 @@ mcp_status mcp_task_builder(mcp_builder **out, const mcp_task *task, mcp_error *
 mcp_status mcp_task_builder_plant(mcp_builder **out, const mcp_task *task, mcp_error *err);
 mcp_status mcp_task_builder_states(mcp_builder *b, const mcp_task *task, mcp_error *err);
 mcp_status mcp_task_builder_inputs(mcp_builder *b, const mcp_task *task, mcp_error *err);
+mcp_status mcp_task_builder_measured(mcp_builder *b, const mcp_task *task, mcp_error *err); /* y_NAME */
+
+/* What every sensor shows, without noise and delay: states -> measured. */
+mcp_status mcp_task_sensor_program(mcp_program **out, const mcp_task *task, mcp_error *err);
 
 #endif

@@ -31,8 +31,7 @@ const mcp_key mcp_task_table[] = {
      .shape = SHAPE_ROWS, .table = mcp_random_table,
      .shorthand = "range", .form = "a mapping name: [low, high], or name: {mean, std}",
      .about = "set-points: numbers drawn anew for every trial, constant within it, which cost, success and "
-              "policy may use by name. No sensor measures them: the controller is told, as the last entries "
-              "of what it measures"},
+              "policy may use by name. No sensor measures them: whoever runs the controller sets them"},
     {"state", KEY_OWN, 0, .base = 1, .required = 1, .read = mcp_read_states,
      .shape = SHAPE_TEXTS | SHAPE_ROWS, .table = mcp_state_table,
      .shorthand = "unit", .form = "a list of names, or name: unit",
@@ -43,7 +42,8 @@ const mcp_key mcp_task_table[] = {
     {"measured", KEY_OWN, 0, .base = 1, .required = 1, .read = mcp_read_measured,
      .shape = SHAPE_TEXTS | SHAPE_ROWS, .table = mcp_measured_table,
      .shorthand = "noise", .form = "a mapping state: noise, or a list of states",
-     .about = "the states that sensors give"},
+     .about = "the states that sensors give, sensors that show an expression of them (of), and states "
+              "computed from what sensors show (from)"},
     {"model", KEY_OWN, 0, .base = 1, .required = 1, .read = mcp_read_model,
      .shape = SHAPE_TABLE, .table = mcp_model_table,
      .form = "a mapping key: value", .about = "what Gaussian processes learn about the motion"},
@@ -63,7 +63,8 @@ const mcp_key mcp_task_table[] = {
      .form = "an expression, or a mapping input: expression",
      .about =
          "the controller with its learnable parts: rbf(n, feature, ...), mlp(...), param(name, start). State "
-         "names mean the observed state. Default: limit*tanh(rbf(200, all states)/limit), about the "
+         "names mean the observed state. Default: limit*tanh((rbf(200, all states) + rbf(1, all "
+         "states)*linear(all states))/limit), a network and a linear controller near the goal, about the "
          "middle of a range"},
     {"cost", KEY_EXPR, AT(cost), .required = 1,
      .about = "cost of a sample: an expression of state and inputs, best between 0 and 1"},

@@ -53,8 +53,12 @@ typedef struct {
 } mcp_task_input;
 
 typedef struct {
-    char  *name;    /* a state's name                              */
-    int    state;   /* index of it                                 */
+    char  *name;    /* a state's name, or a sensor's own           */
+    char  *unit;    /* as the file says; NULL: the state's         */
+    int    state;   /* index of it; -1: what it shows is `of`      */
+    int    sensor;  /* in `seen`: index in `measured`; -1: computed from measurements, `from` */
+    mcp_expr of;    /* a sensor of its own: expression of the state */
+    mcp_expr from;  /* a state that sensors tell: expression of the measurements y_NAME */
     double noise;   /* standard deviation                          */
     double quantum; /* resolution: y = floor(q/d + 1/2) d; 0 = none */
     int    delay;   /* sensor delay, whole samples                 */
@@ -181,6 +185,8 @@ typedef struct {
 /* What runs in single precision while a policy is optimised: basis functions and GPs that pass their test;
  * basis functions; nothing. */
 enum { MCP_PRECISION_AUTO = 0, MCP_PRECISION_MIXED, MCP_PRECISION_DOUBLE };
+/* Units of a policy's parameters: what the data has visited, or those of the task file. */
+enum { MCP_SCALING_DATA = 0, MCP_SCALING_NONE };
 
 typedef struct {
     int    particles;
@@ -188,6 +194,7 @@ typedef struct {
     double step_size;          /* Adam learning rate */
     double start_particles; /* share of the particles until the rate is first lowered */
     double step_size_min;      /* the optimisation ends when the rule would go below it */
+    int    scaling;            /* MCP_SCALING_* */
     double dropout;
     int    stop_rule;      /* 0 plateau, 1 monitor, 2 schedule (fixed budget) */
     int    patience;       /* plateau: steps without gain */
@@ -200,6 +207,10 @@ typedef struct {
     double success_margin; /* ... which must hold this much longer than asked (fraction of the window) */
     double stress;         /* factor on the noise of an evaluation */
     double incumbent_gain; /* a policy that worked is kept unless the predicted gain is larger (fraction) */
+    double budget;         /* of computing, s of a common core; 0: none */
+    double horizon;        /* s, 0: the whole trial */
+    double near_goal;      /* share of the particles that start near the goal */
+    int    incumbent;      /* 0: a policy that worked is treated like any other */
     int    candidates;     /* fresh policies tried beside the warm start */
     int second_try; /* from this trial on a fresh policy too when the warm start leads nowhere; 0: never */
     int    warm_start;
@@ -239,7 +250,11 @@ struct mcp_task {
     int                  *state_angle;         /* 1: an angle in rad, never wrapped */
     mcp_random_list       goals; /* the last states and channels: drawn for a trial, told to the policy */
     mcp_task_input       *input;
-    mcp_task_channel     *measured;
+    mcp_task_channel     *measured; /* sensors, [ny] */
+    /* States that sensors tell, what observers and smoothers work on: those that are measured themselves, and
+     * those computed from what is (measured.NAME.from). Without such computed ones the same as `measured`. */
+    mcp_task_channel     *seen;
+    int                   nseen;
     mcp_task_observer     observer;
     mcp_task_smoother     smoother;
     mcp_expr_list         constants; /* name -> constant expression */
@@ -284,6 +299,22 @@ static inline int mcp_task_sensors(const mcp_task *t)
 {
     return t->ny - t->goals.n;
 }
+static inline int mcp_task_seen(const mcp_task *t)
+{
+    return t->nseen - t->goals.n;
+}
+/* The unit of a channel, NULL: none is known. */
+static inline const char *mcp_channel_unit(const mcp_task *t, const mcp_task_channel *c)
+{
+    return c->unit ? c->unit : c->state >= 0 && t->state_unit ? t->state_unit[c->state] : NULL;
+}
+
+/* What a goal is until somebody sets it: the middle of what it is drawn from. */
+static inline double mcp_goal_middle(const mcp_task_random *g)
+{
+    return g->uniform ? 0.5 * (g->low + g->high) : g->mean;
+}
+int mcp_task_find_goal(const mcp_task *t, const char *name); /* index in goals; -1 = none */
 
 /* Half of an input's range, its middle, and the command nearest to zero: what a plant gets before the first
  * one. */
@@ -301,6 +332,12 @@ static inline double mcp_input_rest(const mcp_task_input *u)
 }
 
 int mcp_task_find_state(const mcp_task *t, const char *name); /* -1 = none */
+/* Mean and variance of one state over the start distribution. */
+void mcp_start_moments(const mcp_task_start *d, int nx, int state, double *mean, double *variance);
+/* Does an observer or a computed state use what this sensor shows? */
+int mcp_sensor_used(const mcp_task *t, int sensor);
+/* Deviation of one measurement: noise, and rounding as uniform noise. */
+double mcp_channel_noise(const mcp_task_channel *c);
 int mcp_task_find_input(const mcp_task *t, const char *name); /* -1 = none */
 
 /* Room for the mistakes of a file, and how many are in it. */

@@ -49,7 +49,10 @@ const char *mcp_task_unit(const mcp_task *t, mcp_names of, int i)
     switch (of) {
     case MCP_NAMES_STATES: return state_unit(t, i);
     case MCP_NAMES_INPUTS: return t->input[i].unit ? t->input[i].unit : "";
-    case MCP_NAMES_MEASURED: return state_unit(t, t->measured[i].state);
+    case MCP_NAMES_MEASURED: {
+        const char *unit = mcp_channel_unit(t, &t->measured[i]);
+        return unit ? unit : "";
+    }
     case MCP_NAMES_TARGETS: return state_unit(t, t->gp[i].state);
     default: return "";
     }

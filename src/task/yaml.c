@@ -256,6 +256,13 @@ static mcp_status check_bytes(const builder *b)
                 tail = -1;
                 break;
             }
+        unsigned char next = tail > 0 ? (unsigned char)b->text[i + 1] : 0;
+        if ((c == 0xE0 && next < 0xA0) || (c == 0xED && next > 0x9F) || (c == 0xF0 && next < 0x90) ||
+            (c == 0xF4 && next > 0x8F))
+            tail = -1;
+        if (column == 1 && c == '%') /* libfyaml may read one without end */
+            return mcp_fail_at(b->err, (mcp_where){b->file, line, column},
+                               "found a directive, expected key: value");
         if (tail < 0)
             return mcp_fail_at(b->err, (mcp_where){b->file, line, column},
                                "found byte 0x%02x, expected UTF-8 text", c);

@@ -212,6 +212,29 @@ CASE(a_policy_that_worked_gets_a_rival_when_it_is_expected_to_fail)
     in.number = 1;
 }
 
+/* incumbent: no. Nothing is promised that would replace it, and yet it is given up. */
+CASE(a_policy_that_worked_is_like_any_other_when_the_task_says_so)
+{
+    mcp_error            e = {MCP_OK, ""};
+    const mcp_algorithm *a = mcp_algorithm_find("mc-pilco", &e);
+    double               good[64] = {0}, theta[64];
+    mcp_optimise_info    info;
+    REQUIRE(a);
+    REQUIRE_OK(run(mcp_pilco_improve, 0, 1000, good, &info, err));
+    const mcp_optimise_settings before = task->optimise;
+    in.incumbent_works = 1;
+    task->optimise.incumbent_gain = 1.0;
+    task->optimise.stop_rule = 1; /* the monitor ends where it is */
+    for (int incumbent = 0; incumbent < 2; incumbent++) {
+        task->optimise.incumbent = incumbent;
+        memcpy(theta, good, sizeof theta);
+        REQUIRE_OK(run(a->improve, 1, 100, theta, &info, err));
+        CHECK((memcmp(theta, good, sizeof theta) == 0) == incumbent);
+    }
+    task->optimise = before;
+    in.incumbent_works = 0;
+}
+
 int main(int argc, char **argv)
 {
     TEST_ARGS(argc, argv);
@@ -224,6 +247,7 @@ int main(int argc, char **argv)
     RUN(black_drops_answers_every_failing_allocation);
     RUN(particles_and_their_second_try_answer_every_failing_allocation);
     RUN(a_policy_that_worked_gets_a_rival_when_it_is_expected_to_fail);
+    RUN(a_policy_that_worked_is_like_any_other_when_the_task_says_so);
     tear_down();
     return DONE();
 }

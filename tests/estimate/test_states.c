@@ -366,7 +366,7 @@ CASE(states_that_cannot_be_estimated_are_refused_with_the_way_out)
     rig_close(&r);
     REQUIRE(rig_open(&r, beam("")));
     mcp_states_free(r.states);
-    r.task->measured[0].state = 2; /* only the angle is measured: x is unknown */
+    r.task->seen[0].state = 2; /* only the angle is measured: x is unknown */
     CHECK(mcp_estimate_states(&r.states, r.system, r.trial, &why) == MCP_ERR_TASK && !r.states);
     CHECK_HAS(why.text, "state x cannot be estimated");
     rig_close(&r);

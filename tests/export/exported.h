@@ -171,6 +171,16 @@ static const struct { const char *what; parts p; } controllers[] = {
       .inputs = "{u: {limit: [1, 6], slew: 60, delay: 1}}",
       .policy = "3.5 + 2.5*tanh(rbf(7, p, dp/5, dtheta/30, cos(theta), sin(theta)))",
       .more = STATES "safe: 2 + log(p)"}},
+    {"a camera that shows the tip",
+     {.measured = "{p: 0.01, tx: {of: p + 0.5*sin(theta), noise: 0.01}, ty: {of: -0.5*cos(theta)}, "
+                  "theta: {from: 'atan2(y_tx - y_p, -y_ty)', wraps: yes}}",
+      .observer = "{type: kalman, drive: 50}",
+      .policy = NET}},
+    {"a sum of angles, within a turn",
+     {.measured = "{p: 0.01, s: {of: p + theta, noise: 0.01, wraps: yes}, theta: {from: y_s - y_p}}",
+      .observer = "{type: custom, memory: {a: {start: y_s, next: a + 0.5*(y_s - a) + 0.01*last_u}}, "
+                  "output: {dp: (y_p - prev(y_p))/Ts, dtheta: (y_theta - prev(y_theta))/Ts, theta: a - y_p}}",
+      .policy = NET}},
     {"edges of the language",
      {.measured = WRAPS,
       .observer = "difference",

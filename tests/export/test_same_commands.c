@@ -188,6 +188,86 @@ CASE(float_does_not_lose_digits_with_the_turns)
     }
 }
 
+/* A set-point moved while the controller runs: plant loop's runtime, library, exported C and Python. */
+static double goal_of(int t, int which)
+{
+    return which ? 2.0 : 0.1 * (double)(t / 7) - 0.4;
+}
+
+static int goals_in_python(const exported *x, double *u, int samples)
+{
+    char  path[200], command[300];
+    FILE *f;
+    int   n = 0;
+    snprintf(path, sizeof path, "%s/goals.py", x->folder);
+    if (!(f = fopen(path, "w"))) return 0;
+    fprintf(f, "import ctl\nc = ctl.Controller()\nassert c.goal == {'r': 0.0, 's': 2.0}\n"
+               "try:\n    c.set_goal('q', 1)\n    raise SystemExit(1)\nexcept ValueError:\n    pass\n");
+    for (int t = 0; t < samples; t++) {
+        double y[MCP_MAX_STATE];
+        hostile_sample(4, t, 2, 0, y);
+        fprintf(f, "c.set_goal('r', float.fromhex('%a'))\n", goal_of(t, 0));
+        fprintf(f, "print(c.control([float.fromhex('%a'), float.fromhex('%a')])[0].hex())\n", y[0], y[1]);
+    }
+    fclose(f);
+    snprintf(command, sizeof command, "cd %s && python3 ctl.py > selftest.txt && python3 goals.py > out.txt",
+             x->folder);
+    if (system(command)) return 0;
+    snprintf(path, sizeof path, "%s/out.txt", x->folder);
+    if (!(f = fopen(path, "r"))) return 0;
+    while (n < samples && fscanf(f, "%la", &u[n]) == 1) n++;
+    fclose(f);
+    return n == samples;
+}
+
+typedef int set_goal_fn(void *, int, double);
+CASE(goals_that_are_set_mean_the_same_everywhere)
+{
+    enum { SAMPLES = 60 };
+    static const parts p = {.more = "goals: {r: [-1, 1], s: {mean: 2, std: 0.1}}\n"
+                                    "state: [p, dp, theta, dtheta]\n"
+                                    "plant: {ode: {dp: u, dtheta: -sin(theta) - u}}\n",
+                            .policy = "3*tanh(rbf(7, p, dp/5, dtheta/30, r, s)/3)"};
+    static exported    x;
+    mcp_controller    *c = NULL;
+    mcp_controller_info info;
+    set_goal_fn       *set_goal;
+    double             python[SAMPLES], last = 0.0, moved = 0.0;
+    char               path[200];
+    if (!exported_make(&x, &p, 0)) return;
+    snprintf(path, sizeof path, "%s/ctl.json", x.folder);
+    CHECK_OK(mcp_controller_load_json(&c, path, err));
+    *(void **)&set_goal = dlsym(x.library, "ctl_set_goal");
+    REQUIRE(c && set_goal && goals_in_python(&x, python, SAMPLES));
+    mcp_controller_describe(c, &info);
+    CHECK(info.measured == 2 && !mcp_controller_measured_name(c, 2));
+    CHECK(!strcmp(mcp_controller_goal_name(c, 0), "r") && !mcp_controller_goal_name(c, 2));
+    CHECK(mcp_controller_goal(c, 0) == 0.0 && mcp_controller_goal(c, 1) == 2.0);
+    CHECK(mcp_controller_set_goal(c, "t", 1.0, NULL) == MCP_ERR_ARG);
+    CHECK(mcp_controller_set_goal(c, "r", NAN, NULL) == MCP_ERR_ARG && mcp_controller_goal(c, 0) == 0.0);
+    mcp_runtime_reset(x.runtime);
+    x.start(x.state);
+    CHECK(set_goal(x.state, 2, 0.0) == 1 && set_goal(x.state, 0, NAN) == 1);
+    for (int t = 0; t < SAMPLES; t++) {
+        double y[4], u = NAN, v = NAN;
+        hostile_sample(4, t, 2, 0, y);
+        y[2] = goal_of(t, 0);
+        y[3] = goal_of(t, 1);
+        CHECK(mcp_runtime_step(x.runtime, x.f.theta, NULL, y) == MCP_FAULT_NONE);
+        CHECK_OK(mcp_controller_set_goal(c, "r", y[2], err));
+        CHECK(set_goal(x.state, 0, y[2]) == 0);
+        CHECK(mcp_controller_step(c, y, &u, NULL) == MCP_STEP_OK && !x.control(x.state, y, &v));
+        CHECK(same(u, x.runtime->command[0], 3.0) && same(v, u, 3.0) && same(python[t], u, 3.0));
+        moved = fmax(moved, fabs(u - last));
+        last  = u;
+    }
+    CHECK(moved > 0.1);
+    mcp_controller_reset(c);
+    CHECK(mcp_controller_goal(c, 0) == 0.0);
+    mcp_controller_free(c);
+    exported_free(&x);
+}
+
 /* The public controller of a learned run against its export. */
 CASE(the_public_controller_agrees_with_its_export)
 {
@@ -238,6 +318,7 @@ int main(int argc, char **argv)
     TEST_ARGS(argc, argv);
     RUN(library_plant_loop_c_and_python_agree);
     RUN(float_does_not_lose_digits_with_the_turns);
+    RUN(goals_that_are_set_mean_the_same_everywhere);
     RUN(the_public_controller_agrees_with_its_export);
     return DONE();
 }

@@ -13,7 +13,7 @@ same() { # where, what it says
 same "the command" "$("$MCPILCO" --version | awk '{ print $2 }')"
 same CITATION.cff "$(sed -n 's/^version: //p' CITATION.cff)"
 same debian/changelog "$(sed -n '1s/.*(\(.*\)).*/\1/p' debian/changelog)"
-same CHANGELOG.md "$(sed -n 's/^## \([0-9.]*\).*/\1/p' CHANGELOG.md | head -n 1)"
+same CHANGELOG.md "$(sed -n 's|^## \([0-9][0-9.]*\).*|\1|p' CHANGELOG.md | head -n 1)"
 if /usr/bin/python3 -c 'import setuptools, wheel' 2> /dev/null; then
   same setup.py "$(MCPILCO_WHEEL_BUILD=$WORK/wheel /usr/bin/python3 setup.py --version 2> /dev/null)"
 fi

@@ -12,7 +12,7 @@ import unicodedata
 
 mcpilco, task, work = sys.argv[1:4]
 SMALL = ["--set=optimise.particles=16", "--set=optimise.steps_first=60", "--set=optimise.steps=60",
-         "--set=optimise.patience=1000"]
+         "--set=optimise.patience=1000", "--set=optimise.candidates=1"]
 failures = 0
 
 

@@ -361,17 +361,19 @@ CASE(a_risky_policy_is_not_run)
     mcp_task_free(t);
 }
 
-/* Second policy trial of the tiny pendulum, whose first one fails. */
+/* Second policy trial of the tiny pendulum, whose first one has hardly been optimised and fails. */
 static int second_trial(const char *setting, mcp_learn_info *out)
 {
     mcp_task          *t = NULL;
     mcp_learn_settings s = settings(NULL);
     mcp_learner       *l = NULL;
-    const char        *set[TINY + 1];
+    const char        *set[TINY + 3];
     int                failed = 0;
     memcpy(set, tiny, sizeof tiny);
     set[TINY] = setting;
-    CHECK_OK(mcp_task_load(&t, TEST_SOURCE_DIR "/tasks/pendulum.yaml", set, TINY + 1, err));
+    set[TINY + 1] = "optimise.steps_first=6";
+    set[TINY + 2] = "inputs.u.limit=1.2";
+    CHECK_OK(mcp_task_load(&t, TEST_SOURCE_DIR "/tasks/pendulum.yaml", set, TINY + 3, err));
     if (t) CHECK_OK(mcp_learner_create(&l, t, &s, err));
     for (int i = 0; l && i < 3; i++) {
         const mcp_learn_info *info = NULL;

@@ -10,6 +10,7 @@ static const char *const quick[] = {
     "optimise.steps=30",         "optimise.candidates=0",          "optimise.second_try=0",
     "optimise.start_particles=1", "optimise.evaluate_every=8",     "optimise.precision=double",
     "optimise.stop_rule=schedule",
+    "optimise.epsilon=1e-5", /* the stage rounds at 1e-7 of a gradient: Adam must not make steps of that */
 };
 enum { QUICK = (int)(sizeof quick / sizeof *quick) };
 

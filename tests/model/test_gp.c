@@ -1,7 +1,7 @@
 /* test_gp.c - likelihood, training and what a gp refuses. */
 #include "mcpilco/gp.h"
 
-#include "math/arena.h"
+#include "allocations.h"
 #include "math/rng.h"
 #include "model/posterior.h"
 #include "likelihood.h"
@@ -404,18 +404,7 @@ done:
 
 CASE(every_allocation_may_fail)
 {
-    int failed = 0;
-    for (long at = 1; at < 2000; at++) {
-        mcp_error e = {MCP_OK, ""};
-        mcp_alloc_fail_at(at);
-        mcp_status st = whole_life(&e);
-        mcp_alloc_fail_at(0);
-        if (st == MCP_OK) break;
-        failed++;
-        CHECK(st == MCP_ERR_MEMORY);
-        CHECK_HAS(e.text, "memory");
-    }
-    CHECK(failed > 50 && failed < 1999);
+    check_allocations(whole_life, 2000, 50);
 }
 
 int main(int argc, char **argv)

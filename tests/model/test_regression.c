@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "math/arena.h"
+#include "allocations.h"
 #include "mcpilco/gp.h"
 #include "test.h"
 
@@ -347,18 +347,7 @@ done:
 
 CASE(every_allocation_may_fail)
 {
-    int failed = 0;
-    for (long at = 1; at < 1000; at++) {
-        mcp_error e = {MCP_OK, ""};
-        mcp_alloc_fail_at(at);
-        mcp_status st = whole_life(&e);
-        mcp_alloc_fail_at(0);
-        if (st == MCP_OK) break;
-        failed++;
-        CHECK(st == MCP_ERR_MEMORY);
-        CHECK_HAS(e.text, "memory");
-    }
-    CHECK(failed > 30 && failed < 999);
+    check_allocations(whole_life, 1000, 30);
 }
 
 int main(int argc, char **argv)

@@ -79,11 +79,14 @@ CASE(single_is_double_but_for_rounding)
         mcp_posterior_type type;
     } all[] = {{"se", MCP_POSTERIOR_EXACT},
                {"se", MCP_POSTERIOR_SPARSE},
-               {"se(0,5,2)", MCP_POSTERIOR_SPARSE}};
+               {"se(0,5,2)", MCP_POSTERIOR_SPARSE},
+               {"se + linear", MCP_POSTERIOR_EXACT},
+               {"se + linear", MCP_POSTERIOR_SPARSE},
+               {"pi(1,4) + se(0,5,2,1)", MCP_POSTERIOR_SPARSE}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         problem q;
         numbers a, b;
-        double  off = 0.0, size = 0.0, noise = 0.1;
+        double  off = 0.0, size = 0.0, noise = strchr(all[i].kernel, '+') ? 0.5 : 0.1; /* a larger prior */
         REQUIRE_OK(make(&q, all[i].kernel, all[i].type, noise, err));
         mcp_single_info about = mcp_posterior_single(q.p);
         CHECK(about.used && about.tried && about.moment_error > 0.0 && about.row_error > 0.0);
@@ -119,24 +122,26 @@ CASE(single_is_refused_where_the_noise_is_too_small)
 CASE(other_kernels_stay_double)
 {
     problem q;
-    REQUIRE_OK(make(&q, "se + linear", MCP_POSTERIOR_SPARSE, 0.1, err));
+    REQUIRE_OK(make(&q, "se + mp(2)", MCP_POSTERIOR_SPARSE, 0.1, err));
     CHECK(!mcp_posterior_single(q.p).used && !mcp_posterior_single(q.p).tried);
     drop(&q);
 }
 
 CASE(a_lane_does_not_depend_on_its_batch)
 {
-    problem q;
-    numbers whole, part;
-    REQUIRE_OK(make(&q, "se", MCP_POSTERIOR_SPARSE, 0.1, err));
-    REQUIRE(mcp_posterior_single(q.p).used);
-    sample(&q, 1, 0, Q, &whole);
-    for (int n = 8; n <= 32; n += 8) {
-        for (int first = 0; first < Q; first += n)
-            sample(&q, 1, first, first + n < Q ? n : Q - first, &part);
-        CHECK(!memcmp(&whole, &part, sizeof part));
+    for (int k = 0; k < 2; k++) {
+        problem q;
+        numbers whole, part;
+        REQUIRE_OK(make(&q, k ? "se + linear" : "se", MCP_POSTERIOR_SPARSE, k ? 0.5 : 0.1, err));
+        REQUIRE(mcp_posterior_single(q.p).used);
+        sample(&q, 1, 0, Q, &whole);
+        for (int n = 8; n <= 32; n += 8) {
+            for (int first = 0; first < Q; first += n)
+                sample(&q, 1, first, first + n < Q ? n : Q - first, &part);
+            CHECK(!memcmp(&whole, &part, sizeof part));
+        }
+        drop(&q);
     }
-    drop(&q);
 }
 
 CASE(nan_in_one_lane_stays_there)

@@ -45,6 +45,16 @@ static const parts usual = {
     .cost = "1 - exp(-(dp - 1)^2)",
 };
 
+/* Visited: p in +-1, dp in +-3, theta in +-0.5, dtheta in +-10. */
+static void visit(double visited[200][4])
+{
+    const double half[4] = {1.0, 3.0, 0.5, 10.0};
+    mcp_rand     r = mcp_rand_make(1, 1, 1, MCP_RNG_OTHER);
+    for (int k = 0; k < 200; k++)
+        for (int i = 0; i < 4; i++) visited[k][i] = half[i] * (2.0 * mcp_rand_uniform(&r) - 1.0);
+    visited[17][1] = 1e6; /* one wild value does not count */
+}
+
 CASE(every_rule_lowers_the_cost_on_the_fixed_noise)
 {
     for (int rule = 0; rule < 3; rule++) {
@@ -178,6 +188,107 @@ static int stop_at_7(void *context, const mcp_progress *p)
     return p->step == 7;
 }
 
+CASE(a_budget_ends_the_optimisation_and_counts_the_same_everywhere)
+{
+    fixture           f = {0};
+    mcp_optimise_info info, whole;
+    if (!make(&f, &usual)) return;
+    f.task->optimise.patience = 1000;
+    mcp_optimise_request q = request_of(&f);
+    REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &whole, err));
+    CHECK(whole.outcome == MCP_STEPS_MAX && whole.steps == 60 && whole.work > 0.0);
+    q.work_max = 0.5 * whole.work;
+    mcp_pool *pool = NULL;
+    CHECK_OK(mcp_pool_create(&pool, 2, err));
+    q.pool = pool;
+    REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &info, err));
+    CHECK(info.outcome == MCP_BUDGET_SPENT && info.steps > 20 && info.steps < 40);
+    CHECK(info.work > q.work_max && info.work < 1.3 * q.work_max && isfinite(info.cost_last));
+    CHECK(!memcmp(info.history, whole.history, (size_t)info.steps * sizeof *info.history));
+    mcp_pool_free(pool);
+    release(&info);
+    release(&whole);
+    fixture_free(&f);
+}
+
+CASE(a_start_without_any_slope_is_called_stuck)
+{
+    fixture           f = {0};
+    mcp_optimise_info info;
+    if (!make(&f, &(const parts){.policy = usual.policy, .cost = "1 + 0*dp"})) return;
+    mcp_optimise_request q = request_of(&f);
+    REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &info, err));
+    CHECK(info.outcome == MCP_STUCK && info.cost_last == info.cost_first);
+    release(&info);
+    fixture_free(&f);
+}
+
+CASE(a_start_far_behind_its_rival_is_dropped)
+{
+    fixture           f = {0};
+    mcp_optimise_info info;
+    if (!make(&f, &usual)) return;
+    f.task->optimise.steps = 1000;
+    f.task->optimise.patience = 1000;
+    mcp_optimise_request q = request_of(&f);
+    q.rival = 1e-6;
+    REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &info, err));
+    CHECK(info.steps == 200);
+    release(&info);
+    fixture_free(&f);
+}
+
+CASE(horizon_and_starts_near_the_goal_change_the_way_and_not_the_judgement)
+{
+    fixture           f = {0};
+    mcp_optimise_info plain, other;
+    if (!make(&f, &usual)) return;
+    mcp_optimise_request q = request_of(&f);
+    REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &plain, err));
+    for (int k = 0; k < 2; k++) {
+        f.task->optimise.horizon = k == 0 ? 5.0 / f.task->rate : 0.0;
+        f.task->optimise.near_goal = k == 1 ? 0.25 : 0.0;
+        REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &other, err));
+        CHECK(other.cost_first == plain.cost_first && other.cost_last < other.cost_first);
+        CHECK(other.history[0] != plain.history[0]);
+        if (k == 0) CHECK(other.history[0] < plain.history[0] && other.work < plain.work);
+        release(&other);
+    }
+    release(&plain);
+    fixture_free(&f);
+}
+
+/* A linear part that a bell about the cheapest state lets through there alone. */
+CASE(a_single_basis_function_starts_at_the_goal)
+{
+    fixture f = {0};
+    double  visited[200][4];
+    if (!make(&f, &(const parts){.policy = "3*tanh(rbf(20, p, dp)/3 + rbf(1, p, dp)*linear(p, dp)/3)",
+                                 .cost = "1 - exp(-(p - 0.4)^2)",
+                                 .start = "{std: 0.01}"}))
+        return;
+    visit(visited);
+    const mcp_policy_request start = {
+        .system = f.system, .visited = visited[0], .visits = 200, .seed = 1, .trial = 1};
+    mcp_policy_units u;
+    REQUIRE_OK(mcp_policy_draw(&start, f.theta, err));
+    REQUIRE_OK(mcp_policy_measure(&start, &u, err));
+    CHECK_CLOSE(u.goal[0], 0.4, 0.01, 0.0);
+    CHECK(u.goal[1] == 0.0 && u.goal[2] == 0.0 && u.goal[3] == 0.0);
+    for (int i = 0; i < mcp_program_groups(f.system->controller); i++) {
+        const mcp_param_group *g = mcp_program_group(f.system->controller, i);
+        const double          *at = f.theta + g->offset;
+        if (!strcmp(g->name, "rbf2.centres")) CHECK(fabs(at[0] - 0.4) < 0.01 && at[1] == 0.0);
+        if (!strcmp(g->name, "rbf2.weights")) CHECK(at[0] == 1.0);
+        for (int k = 0; !strncmp(g->name, "linear1", 7) && k < g->count; k++) {
+            CHECK(at[k] == 0.0);
+            CHECK(u.param[g->offset + k] > 0.0 && isfinite(u.param[g->offset + k]));
+        }
+    }
+    mcp_policy_units_free(&u);
+    fixture_free(&f);
+}
+
 CASE(the_callback_sees_every_step_and_can_stop)
 {
     fixture           f = {0};
@@ -243,16 +354,6 @@ static const mcp_param_group *group(const fixture *f, mcp_param_kind kind)
     return NULL;
 }
 
-/* Visited: p in +-1, dp in +-3, theta in +-0.5, dtheta in +-10. */
-static void visit(double visited[200][4])
-{
-    const double half[4] = {1.0, 3.0, 0.5, 10.0};
-    mcp_rand     r = mcp_rand_make(1, 1, 1, MCP_RNG_OTHER);
-    for (int k = 0; k < 200; k++)
-        for (int i = 0; i < 4; i++) visited[k][i] = half[i] * (2.0 * mcp_rand_uniform(&r) - 1.0);
-    visited[17][1] = 1e6; /* one wild value does not count */
-}
-
 CASE(a_fresh_policy_fits_the_ranges_that_were_visited)
 {
     fixture f = {0};
@@ -282,6 +383,70 @@ CASE(a_fresh_policy_fits_the_ranges_that_were_visited)
     double most = 0.0;
     for (int i = 0; i < w->count; i++) most = fmax(most, fabs(f.theta[w->offset + i]));
     CHECK(most > 1.3 && most <= 1.51); /* half of the limit 3 */
+    fixture_free(&f);
+}
+
+/* scaling: none, whatever was visited. */
+CASE(an_unscaled_policy_starts_as_the_authors_draw_it)
+{
+    fixture          f = {0};
+    mcp_policy_units units;
+    double           visited[200][4], low[3] = {0}, high[3] = {0}, most = 0.0;
+    if (!make(&f, &(const parts){.policy = "3*tanh(rbf(100, p, dp, dtheta, cos(theta), sin(theta))/3)",
+                                 .start = "{std: 0.01}"}))
+        return;
+    visit(visited);
+    f.task->optimise.scaling = MCP_SCALING_NONE;
+    const mcp_policy_request start = {
+        .system = f.system, .visited = visited[0], .visits = 200, .seed = 1, .trial = 1};
+    REQUIRE_OK(mcp_policy_draw(&start, f.theta, err));
+    const mcp_param_group *c = group(&f, MCP_RBF_CENTRES), *l = group(&f, MCP_RBF_LOG_LENGTHS),
+                          *w = group(&f, MCP_RBF_WEIGHTS);
+    for (int b = 0; b < c->rows; b++) {
+        const double *row = f.theta + c->offset + b * 5;
+        CHECK_CLOSE(hypot(row[3], row[4]), 1.0, 1e-12, 0.0);
+        for (int j = 0; j < 3; j++) {
+            low[j] = fmin(low[j], row[j]);
+            high[j] = fmax(high[j], row[j]);
+        }
+    }
+    for (int j = 0; j < 3; j++) {
+        CHECK(low[j] >= -3.1416 && low[j] < -2.8);
+        CHECK(high[j] <= 3.1416 && high[j] > 2.8);
+    }
+    for (int j = 0; j < 5; j++) CHECK(f.theta[l->offset + j] == 0.0);
+    for (int i = 0; i < w->count; i++) most = fmax(most, fabs(f.theta[w->offset + i]));
+    CHECK(most > 1.3 && most <= 1.51); /* half of the limit 3 */
+
+    REQUIRE_OK(mcp_policy_measure(&start, &units, err));
+    for (int i = 0; i < f.params; i++) CHECK(units.param[i] == 1.0);
+    for (int i = 0; i < 4; i++) CHECK(units.state[i] == 1.0);
+    CHECK_CLOSE(units.cost * (f.system->steps + 1), 1.0, 1e-15, 0.0);
+    mcp_policy_units_free(&units);
+    fixture_free(&f);
+}
+
+/* The start is the hanging rest, to a hundredth: so are all centres, by chance and not alike. */
+CASE(an_unscaled_policy_may_begin_where_trials_start)
+{
+    fixture f = {0};
+    double  visited[200][4], far = 0.0;
+    if (!make(&f, &(const parts){.policy = "3*tanh(rbf(100, p, dp, dtheta, cos(theta), sin(theta))/3)",
+                                 .start = "{std: 0.01}"}))
+        return;
+    visit(visited);
+    f.task->optimise.scaling = MCP_SCALING_NONE;
+    const mcp_policy_request start = {
+        .system = f.system, .visited = visited[0], .visits = 200, .seed = 1, .trial = 1, .at_start = 1};
+    REQUIRE_OK(mcp_policy_draw(&start, f.theta, err));
+    const mcp_param_group *c = group(&f, MCP_RBF_CENTRES), *l = group(&f, MCP_RBF_LOG_LENGTHS);
+    for (int b = 0; b < c->rows; b++) {
+        const double *row = f.theta + c->offset + b * 5;
+        for (int j = 0; j < 5; j++) CHECK(fabs(row[j] - (j == 3 ? 1.0 : 0.0)) < 0.06);
+        far = fmax(far, fabs(row[0]));
+    }
+    CHECK(far > 0.015);
+    for (int j = 0; j < 5; j++) CHECK_CLOSE(exp(f.theta[l->offset + j]), j < 3 ? 1.0 : 0.7, 1e-12, 0.0);
     fixture_free(&f);
 }
 
@@ -327,6 +492,11 @@ int main(int argc, char **argv)
     RUN(every_rule_lowers_the_cost_on_the_fixed_noise);
     RUN(plateau_halves_the_rate_to_its_least_and_ends_on_the_best);
     RUN(threads_do_not_change_the_policy_found);
+    RUN(a_budget_ends_the_optimisation_and_counts_the_same_everywhere);
+    RUN(a_start_without_any_slope_is_called_stuck);
+    RUN(a_start_far_behind_its_rival_is_dropped);
+    RUN(horizon_and_starts_near_the_goal_change_the_way_and_not_the_judgement);
+    RUN(a_single_basis_function_starts_at_the_goal);
     RUN(a_policy_that_works_stays_unless_much_is_promised);
     RUN(a_gain_is_measured_by_what_a_trial_can_cost);
     RUN(a_policy_of_nan_is_replaced_and_that_is_said);
@@ -335,6 +505,8 @@ int main(int argc, char **argv)
     RUN(a_poor_sparse_posterior_is_tightened_until_gradients_agree);
     RUN(bad_settings_are_refused);
     RUN(a_fresh_policy_fits_the_ranges_that_were_visited);
+    RUN(an_unscaled_policy_starts_as_the_authors_draw_it);
+    RUN(an_unscaled_policy_may_begin_where_trials_start);
     RUN(weights_follow_the_gain_from_network_to_input);
     RUN(draws_are_repeatable_and_differ);
     return DONE();

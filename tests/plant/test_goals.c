@@ -29,7 +29,7 @@ CASE(a_goal_is_a_state_that_stands_still_and_is_told)
     CHECK(t->nx == 4 && t->ny == 3 && mcp_task_moving(t) == 2 && mcp_task_sensors(t) == 1);
     CHECK(!strcmp(t->state[2], "r") && !strcmp(t->measured[1].name, "r") && t->measured[2].state == 3);
     CHECK(t->features.n == 3); /* q, v, u */
-    CHECK(!strcmp(t->policy.item[0].expr.text, "2*tanh(rbf(200, q, v, r, s)/2)"));
+    CHECK(!strcmp(t->policy.item[0].expr.text, "2*tanh((rbf(200, q, v, r, s))/2)"));
     mcp_task_free(t);
 }
 

@@ -104,7 +104,7 @@ CASE(a_policy_of_an_unseen_state_gets_a_sentence)
                          "model: {changes: [a, b]}\ncost: a^2\nstart: {std: 0.1}\n"
                          "plant: {ode: {a: b, b: u}}\n",
                          NULL, 0, &why) == MCP_OK);
-    CHECK(task && !strcmp(task->policy.item[0].expr.text, "1*tanh(rbf(200, a)/1)"));
+    CHECK(task && !strcmp(task->policy.item[0].expr.text, "1*tanh((rbf(200, a) + rbf(1, a)*linear(a))/1)"));
     mcp_task_free(task);
 }
 

@@ -64,6 +64,8 @@ static const struct {
     {"rbf(13, x1, x2)", -2, 2},
     {"rbf(9, x1, sin(x2), x3)*rbf(9, x1, sin(x2), x3)[2] + rbf(4, x1)[3]", -2, 2},
     {"mlp(5, x1, x2, x3)", -1, 1},
+    {"linear(x1, x2, sin(x3))", -1, 1},
+    {"rbf(1, x1, x2)*linear(x1, x2)[2] + x3*linear(x1, x2)", -1, 1},
     {"mlp(6, 3, x1, prev(x2))[2] + x3*mlp(6, 3, x1, prev(x2))", -1, 1},
     {"rbf(5, x1*x2, prev(rbf(5, x2, x3)))", -1, 1},
 };
@@ -293,6 +295,7 @@ CASE(nan_is_handed_on_by_every_operation_that_is_not_a_comparison)
                                  "prev(x1)",
                                  "rbf(3, x1, x2)",
                                  "mlp(3, x1, x2)",
+                                 "linear(x1, x2)",
                                  "x1 - x1"};
     double            x[3]    = {NAN, 0.5, 0.25}, y, slope;
     for (size_t i = 0; i < sizeof exprs / sizeof *exprs; i++) {

@@ -171,6 +171,20 @@ CASE(equal_calls_of_a_net_are_one_net_with_several_outputs)
     mcp_program_free(p);
 }
 
+CASE(a_linear_net_has_weights_and_a_bias_for_each_output)
+{
+    mcp_program *p;
+    double       theta[] = {2.0, -3.0, 0.5, 4.0, 0.25, -1.0}, in[] = {0.5, 2.0}, out = 0.0;
+    double       work[4096], mem[1];
+    REQUIRE_OK(program_of(&p, "linear(x1, x2) + 10*linear(x1, x2)[2]", err));
+    REQUIRE(mcp_program_groups(p) == 2 && mcp_program_params(p) == 6 && mcp_program_work(p) <= 4096);
+    CHECK(!strcmp(mcp_program_group(p, 0)->name, "linear1.weights"));
+    CHECK(!strcmp(mcp_program_group(p, 1)->name, "linear1.biases"));
+    mcp_program_step(p, theta, 1, in, mem, &out, work);
+    CHECK(out == (2.0 * 0.5 - 3.0 * 2.0 + 0.25) + 10 * (0.5 * 0.5 + 4.0 * 2.0 - 1.0));
+    mcp_program_free(p);
+}
+
 CASE(features_of_a_net_can_be_read)
 {
     mcp_program *p;
@@ -433,6 +447,7 @@ int main(int argc, char **argv)
     RUN(prev_is_the_sample_before_and_the_value_itself_at_first);
     RUN(memory_starts_with_its_start_and_goes_on_with_its_next);
     RUN(equal_calls_of_a_net_are_one_net_with_several_outputs);
+    RUN(a_linear_net_has_weights_and_a_bias_for_each_output);
     RUN(features_of_a_net_can_be_read);
     RUN(mistakes_are_told_with_file_line_and_column);
     RUN(mistakes_in_nets_and_params_are_told);

@@ -50,6 +50,21 @@ def learn(task, plant=None, **more):
     return mcpilco.learn(task, plant, progress=False, **{"trials": 1, **more})
 
 
+GOAL = {
+    "name": "to-a-place",
+    "rate": 20,
+    "trial": 1.5,
+    "goals": {"r": [-1, 1]},
+    "state": ["q", "v"],
+    "inputs": {"u": 2},
+    "measured": {"q": 1e-3},
+    "model": {"velocities": {"q": "v"}},
+    "cost": "1 - exp(-(q - r)^2)",
+    "success": {"when": "abs(q - r) < 0.3", "last": 0.3},
+    "start": {"std": 0.05},
+    "plant": {"ode": {"v": "4*u - v"}},
+}
+
 GYM = {
     "name": "gym-pendulum",
     "rate": 20,
@@ -539,6 +554,23 @@ class RunTest(unittest.TestCase):
         self.assertTrue(list(Path("exported").glob("*.c")))
         copy = self.run_.save("copied")
         self.assertEqual(repr(copy), repr(self.run_))
+
+
+class GoalTest(unittest.TestCase):
+    def test_goals_are_set_and_evaluated(self):
+        run = learn(mcpilco.Task(GOAL, set=TINY), seed=1)
+        controller, data = run.trials[0].controller(), run.trials[0].data
+        self.assertEqual((controller.measured, controller.goals), (["q"], {"r": 0.0}))
+        controller.set_goal(r=data["truth.r"][0])
+        for k in range(len(data["t"]) - 1):
+            self.assertAlmostEqual(controller([data["measured.q"][k]])[0], data["commanded.u"][k], places=12)
+        with self.assertRaises(mcpilco.ArgumentError):
+            controller.set_goal(s=1.0)
+        here, there = (run.evaluate(20, goals={"r": r}).cost for r in (0.1, 0.9))
+        self.assertLess(np.median(here), np.median(there))
+        with self.assertRaises(mcpilco.ArgumentError):
+            run.evaluate(5, goals={"q": 0.5})
+        self.assertEqual(run.evaluate(5, goals={"r": 0.2}, on="model").runs, 5)
 
 
 class DocsTest(unittest.TestCase):

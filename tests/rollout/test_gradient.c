@@ -103,6 +103,26 @@ CASE(observers_have_the_right_adjoint)
     GRADIENT("wrapping angle sensor", USUAL, .measured = "{p: 0.01, theta: {noise: 0.01, wraps: yes}}");
 }
 
+#define CAMERA "{p: 0.01, tx: {of: p + 0.5*sin(theta), noise: 0.01}, ty: {of: -0.5*cos(theta), noise: 0.01}, "
+CASE(sensors_of_expressions_have_the_right_adjoint)
+{
+    static const char *observer[] = {"difference", "auto", "{type: kalman, drive: 2.0}"};
+    for (size_t i = 0; i < sizeof observer / sizeof *observer; i++)
+        GRADIENT(observer[i], USUAL, .observer = observer[i],
+                 .measured = CAMERA "theta: {from: 'atan2(y_tx - y_p, -y_ty)', wraps: yes}}");
+    GRADIENT("beyond a half turn", USUAL,
+             .measured = CAMERA "theta: {from: 'atan2(y_tx - y_p, -y_ty)', wraps: yes}}",
+             .start = "{mean: [0.1, 0, 4.0, -0.2], std: 0.1}");
+    GRADIENT("delayed", USUAL,
+             .measured = "{p: {noise: 0.01, delay: 1}, s: {of: p + theta, noise: 0.01, delay: 1}, "
+                         "theta: {from: y_s - y_p}}");
+    GRADIENT("a custom observer of a distance", USUAL,
+             .measured = "{p: 0.01, d: {of: 'sqrt(1 + p^2 + theta^2) + 0.1*prev(p)', noise: 0.01}}",
+             .observer = "{type: custom, memory: {a: {start: 0.4, next: theta}}, output: {theta: a + "
+                         "0.3*(y_d - sqrt(1 + y_p^2 + a^2)), dp: (y_p - prev(y_p))/Ts, "
+                         "dtheta: (y_d - prev(y_d))/Ts}}");
+}
+
 CASE(kernels_have_the_right_adjoint)
 {
     static const char *kernel[] = {"se",
@@ -127,6 +147,7 @@ CASE(policies_have_the_right_adjoint)
         "3*tanh(param(kp, 0.4)*p + param(kd, 0.3)*dp + param(kt, 0.5)*sin(theta) - param(kw, 0.2)*dtheta)",
         "3*tanh(rbf(3, p, dp) + param(k, 0.2)*prev(theta))",
         "1.5*rbf(4, p, dp, theta, dtheta)",
+        "3*tanh(rbf(5, p, dp) + rbf(1, p, dp, sin(theta))*linear(p, dp, sin(theta)))",
     };
     for (size_t i = 0; i < sizeof policy / sizeof *policy; i++)
         GRADIENT(policy[i], USUAL, .policy = policy[i]);
@@ -195,6 +216,7 @@ int main(int argc, char **argv)
 {
     TEST_ARGS(argc, argv);
     RUN(observers_have_the_right_adjoint);
+    RUN(sensors_of_expressions_have_the_right_adjoint);
     RUN(kernels_have_the_right_adjoint);
     RUN(policies_have_the_right_adjoint);
     RUN(delays_slew_and_resolution_have_the_right_adjoint);

@@ -40,7 +40,7 @@ static double largest(const double *g, const double *without, int n)
 /* One basis, one feature; bases that do not fill a vector; as many as the tape's row; more features than
  * registers; two outputs. */
 static const char *const policies[] = {
-    "3*tanh(rbf(1, theta)/3)",
+    "3*tanh(rbf(1, p, dp)/3)",
     "3*tanh(rbf(5, p, dp, dtheta, cos(theta), sin(theta))/3)",
     "3*tanh(rbf(16, p, dp, theta)/3)",
     "3*tanh(rbf(267, p, dp, dtheta, cos(theta), sin(theta))/3)",

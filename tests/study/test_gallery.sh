@@ -16,11 +16,25 @@ END
 cp "$SOURCE/docs/gallery.md" page.md
 for again in 1 2; do
     /usr/bin/python3 "$SOURCE/scripts/gallery" study --mcpilco "$MCPILCO" --page page.md
-    grep -q '^|.*\[stage\].*| [0-9] of 2 runs; [0-8] of 8 starts.* |$' page.md ||
+    grep -q '^|.*\[stage\].*| [0-9] of 2 runs; [0-8] of 8 starts.*of computing, .* of motion |$' page.md ||
         { cat page.md; fail "no results"; }
+    [ "$(grep -c '^All together: of 2 runs, [0-2] ' page.md)" = 1 ] || { cat page.md; fail "no sum"; }
     [ "$(grep -c '^|' page.md)" = "$(grep -c '^|' "$SOURCE/docs/gallery.md")" ] || fail "rows were lost"
     [ "$(grep '^|' page.md | tr -cd '|\n' | sort -u)" = '|||||||' ] || fail "rows differ in their cells"
 done
+# a recommended policy that does worse than an earlier one of its run is counted
+sed 's/^final: 4/final: 8/; s/^trials: 1/trials: 2/' g.yaml > h.yaml
+"$MCPILCO" study h.yaml --out worse --threads 1 --quiet > table.txt
+awk -F, -v OFS=, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; print; next }
+    { $c["recommended"] = $3 == 2; $c["plant_success"] = 4
+      $c["final_runs"] = $3 == 2 ? 8 : 0; $c["final_success"] = $3 == 2 ? 6 + $2 : 0; print }' \
+    worse/runs.csv > planted.csv
+mv planted.csv worse/runs.csv
+cp page.md planted.md
+/usr/bin/python3 "$SOURCE/scripts/gallery" worse --mcpilco "$MCPILCO" --page planted.md
+grep -q '| 1 of 2 runs; 15 of 16 starts; 1 worse than an earlier policy;' planted.md ||
+    { grep stage planted.md; fail "the worse policy is not counted"; }
+grep -q '1 recommend one that does worse' planted.md || fail "the worse policy is not in the sum"
 grep -q 'results |' page.md || fail "no heading"
 if grep -q 'not here yet' page.md; then fail "the page still says that there are no results"; fi
 grep -q '</svg>' images/gallery/stage.svg || fail "no picture"

@@ -23,6 +23,18 @@ for f in summary.csv runs.csv; do cmp one/$f two/$f || fail "$f differs between 
 [ "$(wc -l < one/runs.csv)" = 9 ] || fail "runs.csv has not one row per run and trial"
 [ "$(wc -l < one/summary.csv)" = 5 ] || fail "summary.csv has not one row per variant and trial"
 grep -q 'a: 2 of 2 seeds finished' one.txt || fail "the table is wrong"
+# each run has one recommended policy: that of recommend.json, with the final runs and those on the model
+awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
+         { if ($c["plant_runs"] != 5) exit 1
+           best[$1 $2] += $c["recommended"]
+           if ($c["recommended"]) { file = "one/" $1 "/" sprintf("seed-%04d", $2) "/recommend.json"
+             getline line < file; getline line < file
+             found[$1 $2] = line ~ "\"policy\": " $3 "," }
+           n = $c["recommended"] ? 8 : 0
+           if ($c["final_runs"] != n || $c["model_runs"] != n || $c["final_success"] > n) exit 1 }
+         END { for (r in best) if (best[r] != 1 || !found[r]) exit 1 }' one/runs.csv ||
+    { cat one/runs.csv one/*/seed-0001/recommend.json; fail "the recommended policies"; }
+grep -q 'recommended policies: [0-9]* of 16 plant runs' one.txt || fail "no recommended policies in the table"
 grep -q '95 % interval' one.txt || fail "no interval in the table"
 
 # variants may have a task and a number of trials of their own
@@ -90,6 +102,32 @@ fi
 grep -q 'b, seed 2: .*nowhere.yaml' broken.txt || fail "the failed run is not listed"
 grep -q 'a: 2 of 2 seeds finished' broken.txt || fail "the other variant was not run"
 
+# cumulative: each variant adds to the one before; one with a task of its own begins anew
+cat > steps.yaml <<END
+task: $SOURCE/tasks/pendulum.yaml
+trials: 1
+seeds: [1, 1]
+evaluate: 1
+final: 1
+set: {optimise.particles: 16, optimise.steps_first: 2, optimise.candidates: 0}
+cumulative: yes
+variants:
+  first: {}
+  second: {set: {optimise.dropout: 0.5}}
+  third: {set: {optimise.steps_first: 3}}
+  new: {task: $SOURCE/tasks/pendulum.yaml, set: {optimise.beta1: 0.5}}
+END
+"$MCPILCO" study steps.yaml --out steps --threads 2 --quiet > steps.txt
+[ "$(cut -d, -f1,12 steps/runs.csv | tail -n +2 | tr '\n' ' ')" = "first,2 second,2 third,3 new,2 " ] ||
+    { cat steps/runs.csv; fail "settings do not add up"; }
+for name in second third; do
+    "$MCPILCO" show steps/$name/seed-0001 > /dev/null || fail "show $name"
+    grep -rqE 'dropout[^0-9]*0\.5' steps/$name/seed-0001/*.* || fail "$name lost the setting before it"
+done
+for name in first new; do
+    if grep -rqE 'dropout[^0-9]*0\.5' steps/$name/seed-0001/*.*; then fail "$name has a later setting"; fi
+done
+
 # mistakes in the file
 wrong() {
     printf '%s\n' "$1" > w.yaml
@@ -105,6 +143,7 @@ wrong 'variants: {a: {}}' 'has no task'
 wrong 'trials: many' 'number'
 wrong 'robust: 2' 'number'
 wrong 'until_robust: maybe' 'yes or no'
+wrong 'cumulative: maybe' 'yes or no'
 wrong "variants: {'a/b': {task: x}}" 'folder'
 wrong 'seeds: 3' 'first, last'
 "$MCPILCO" study s.yaml --seeds 5..2 2> w.err && fail "seeds backwards"

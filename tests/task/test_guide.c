@@ -1,4 +1,4 @@
-/* test_guide.c - the YAML pieces of docs/your-own-robot.md, put together, are examples/reaction-wheel.yaml;
+/* test_guide.c - the YAML pieces of docs/your-own-robot.md, put together, are tasks/reaction-wheel.yaml;
  * the minimal file of docs/task-file.md loads. */
 #include "test.h"
 
@@ -7,19 +7,23 @@
 
 enum { ROOM = 1 << 16 };
 
-/* The ```yaml blocks of a page, one after another. */
-static void collect(const char *page, char *out, size_t size)
+/* The ```yaml blocks of a page, one after another; begins: that one alone whose first line it is. */
+static void collect(const char *page, const char *begins, char *out, size_t size)
 {
     char path[512], line[1024];
-    int  inside = 0;
+    int  inside = 0, first = 0;
     snprintf(path, sizeof path, "%s/%s", TEST_SOURCE_DIR, page);
     FILE *f = fopen(path, "r");
     out[0]  = 0;
     REQUIRE(f != NULL);
     while (fgets(line, sizeof line, f)) {
-        if (!strncmp(line, "```", 3))
-            inside = !inside && !strncmp(line, "```yaml", 7);
-        else if (inside && strlen(out) + strlen(line) + 1 < size)
+        if (!strncmp(line, "```", 3)) {
+            first = inside = !inside && !strncmp(line, "```yaml", 7);
+            continue;
+        }
+        if (first && begins) inside = !strncmp(line, begins, strlen(begins));
+        first = 0;
+        if (inside && strlen(out) + strlen(line) + 1 < size)
             strcat(out, line);
     }
     fclose(f);
@@ -30,9 +34,9 @@ CASE(guide_builds_the_example)
     static char text[ROOM];
     mcp_task   *guide = NULL, *example = NULL;
     char       *a = NULL, *b = NULL;
-    collect("docs/your-own-robot.md", text, sizeof text);
+    collect("docs/your-own-robot.md", NULL, text, sizeof text);
     REQUIRE_OK(mcp_task_parse(&guide, "your-own-robot.md", text, NULL, 0, err));
-    REQUIRE_OK(mcp_task_load(&example, TEST_SOURCE_DIR "/examples/reaction-wheel.yaml", NULL, 0, err));
+    REQUIRE_OK(mcp_task_load(&example, TEST_SOURCE_DIR "/tasks/reaction-wheel.yaml", NULL, 0, err));
     REQUIRE_OK(mcp_task_dump(guide, &a, err));
     REQUIRE_OK(mcp_task_dump(example, &b, err));
     CHECK(strlen(a) == strlen(b)); /* the order of sections differs */
@@ -51,7 +55,7 @@ CASE(smallest_file_of_the_reference_loads)
 {
     static char text[ROOM];
     mcp_task   *t = NULL;
-    collect("docs/task-file.md", text, sizeof text);
+    collect("docs/task-file.md", NULL, text, sizeof text);
     REQUIRE_OK(mcp_task_parse(&t, "task-file.md", text, NULL, 0, err));
     CHECK(t->nx == 2);
     mcp_task_free(t);
@@ -65,7 +69,7 @@ CASE(custom_observer_of_the_page_does_what_it_says)
     mcp_system  *s = NULL;
     mcp_runtime *r = NULL;
     double       a = 0.0, w = 0.0, last = 0.0;
-    collect("docs/observers-and-smoothers.md", text, sizeof text);
+    collect("docs/observers-and-smoothers.md", "name: pendulum-observer", text, sizeof text);
     REQUIRE_OK(mcp_task_parse(&t, "observers-and-smoothers.md", text, NULL, 0, err));
     REQUIRE_OK(mcp_system_create(&s, t, err));
     REQUIRE_OK(mcp_runtime_create(&r, s, err));
@@ -86,11 +90,35 @@ CASE(custom_observer_of_the_page_does_what_it_says)
     mcp_task_free(t);
 }
 
+/* The camera of the same page: the angle from where the tip is, over the top and on. */
+CASE(camera_of_the_page_tells_the_angle)
+{
+    static char  text[ROOM];
+    mcp_task    *t = NULL;
+    mcp_system  *s = NULL;
+    mcp_runtime *r = NULL;
+    collect("docs/observers-and-smoothers.md", "name: pendulum-camera", text, sizeof text);
+    REQUIRE_OK(mcp_task_parse(&t, "observers-and-smoothers.md", text, NULL, 0, err));
+    CHECK_CLOSE(t->seen[0].noise, 0.004, 1e-4, 0.0);
+    REQUIRE_OK(mcp_system_create(&s, t, err));
+    REQUIRE_OK(mcp_runtime_create(&r, s, err));
+    for (int k = 0; k < 50; k++) {
+        double theta = 0.3 * k, y[2] = {0.5 * sin(theta), -0.5 * cos(theta)}, u = 0.0;
+        CHECK(mcp_runtime_step(r, NULL, &u, y) == MCP_FAULT_NONE);
+        CHECK_CLOSE(r->observed[0], theta, 1e-12, 1e-12);
+        CHECK_CLOSE(r->observed[1], k ? 0.3 * 20 : 0.0, 1e-9, 1e-12);
+    }
+    mcp_runtime_free(r);
+    mcp_system_free(s);
+    mcp_task_free(t);
+}
+
 int main(int argc, char **argv)
 {
     TEST_ARGS(argc, argv);
     RUN(guide_builds_the_example);
     RUN(smallest_file_of_the_reference_loads);
     RUN(custom_observer_of_the_page_does_what_it_says);
+    RUN(camera_of_the_page_tells_the_angle);
     return DONE();
 }

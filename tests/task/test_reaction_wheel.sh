@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The system of docs/your-own-robot.md is learned from its file alone.
+# The system of docs/your-own-robot.md, with its settings chosen by hand, is learned from its file alone.
 # labels: e2e slow
 set -eu
 rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK"

@@ -51,7 +51,33 @@ static int load_folder(const char *folder)
 CASE(shipped_tasks_load_and_compile)
 {
     CHECK(load_folder("tasks") >= 6);
+    CHECK(load_folder("tasks/paper") == 4);
     CHECK(load_folder("examples") >= 1);
+}
+
+/* The tasks of the paper have its settings and none of our rules, whatever the defaults are. */
+CASE(tasks_of_the_paper_switch_our_rules_off)
+{
+    static const char *const names[] = {"cartpole", "cartpole-full", "furuta", "ballplate"};
+    for (int i = 0; i < 4; i++) {
+        char path[64];
+        snprintf(path, sizeof path, "tasks/paper/%s.yaml", names[i]);
+        mcp_task *t = load(path, NULL, 0);
+        REQUIRE(t);
+        const mcp_optimise_settings *o = &t->optimise;
+        const mcp_model_settings    *m = &t->model;
+        CHECK(o->particles == 400 && o->steps_first == 2000 && o->steps == 4000 && o->dropout == 0.25);
+        CHECK(o->stop_rule == 1 && o->step_size == 0.01 && o->step_size_min == 0.0025);
+        CHECK(o->scaling == MCP_SCALING_NONE && o->precision == MCP_PRECISION_DOUBLE);
+        CHECK(!o->incumbent && !o->second_try && !o->candidates && o->incumbent_gain == 0.0);
+        CHECK(o->adjoint_clip == 0.0 && o->gradient_clip == 0.0);
+        CHECK(o->success_weight == 0.0 && o->stress == 1.0);
+        CHECK(m->posterior.type == MCP_POSTERIOR_EXACT && !m->self_check && !m->noisy);
+        CHECK(m->correlation == 0.0 && m->gp.prior == 0.0 && m->gp.lengthscale_floor == 0.0);
+        CHECK(m->gp.noise_floor == 1e-6);
+        CHECK(t->smoother.type != MCP_SMOOTHER_CENTRAL || (!t->smoother.match_inputs && !t->smoother.refine));
+        mcp_task_free(t);
+    }
 }
 
 CASE(furuta_compiles_with_its_three_kernels)
@@ -71,7 +97,7 @@ CASE(furuta_compiles_with_its_three_kernels)
     REQUIRE(t != NULL);
     CHECK_CLOSE(t->measured[0].quantum, 2.0 * acos(-1.0) / 4096.0, 1e-15, 0.0);
     CHECK_OK(mcp_system_create(&s, t, err));
-    CHECK(s && s->nf == 8 + 5); /* the others are features already */
+    CHECK(s && s->nf == 8 + 4); /* the others are features already */
     mcp_system_free(s);
     mcp_task_free(t);
 }
@@ -86,11 +112,9 @@ CASE(cartpole_is_read_as_written)
     CHECK(t->input[0].high == 10.0 && t->input[0].low == -10.0 && t->input[0].delay == 0);
     CHECK(!strcmp(t->input[0].unit, "N"));
     CHECK(t->measured[1].state == 2 && t->measured[1].noise == 3e-3 && t->measured[1].quantum == 0.0);
-    CHECK(t->observer.type == MCP_OBSERVER_DIFFERENCE && t->observer.lowpass == 0.5 &&
-          t->observer.order == 1);
-    CHECK(t->smoother.type == MCP_SMOOTHER_CENTRAL);
+    CHECK(t->observer.type == MCP_OBSERVER_AUTO && t->smoother.type == MCP_SMOOTHER_AUTO);
     CHECK(t->gp[1].kind == MCP_GP_VELOCITY && t->gp[1].position == 2 && t->gp[1].state == 3);
-    CHECK(!strcmp(t->gp[0].kernel.text, "se"));
+    CHECK(!strcmp(t->gp[0].kernel.text, "se + linear"));
     CHECK(t->explore.type == MCP_EXPLORE_SINES && t->explore.sines == 10 && t->explore.low == 0.1 &&
           t->explore.high == 2.0);
     CHECK(t->start.type == MCP_START_GAUSSIAN && t->start.std[3] == 0.01 && t->start.mean[0] == 0.0);
@@ -119,6 +143,9 @@ CASE(expressions_know_their_place)
     mcp_task_free(t);
 }
 
+/* A network that goes to the goal and a linear part that holds it. */
+#define HOLD "(rbf(200, sin(q), cos(q), v) + rbf(1, sin(q), cos(q), v)*linear(sin(q), cos(q), v))"
+
 CASE(smallest_file_gets_sensible_defaults)
 {
     mcp_task *t = NULL;
@@ -128,7 +155,7 @@ CASE(smallest_file_gets_sensible_defaults)
     CHECK(t->features.n == 4 && !strcmp(t->features.item[0].expr.text, "sin(q)") &&
           !strcmp(t->features.item[3].name, "u"));
     CHECK(t->policy.n == 1 && !strcmp(t->policy.item[0].name, "u"));
-    CHECK(!strcmp(t->policy.item[0].expr.text, "2*tanh(rbf(200, sin(q), cos(q), v)/2)"));
+    CHECK(!strcmp(t->policy.item[0].expr.text, "2*tanh(" HOLD "/2)"));
     CHECK(t->plant.ode.n == 2 && !strcmp(t->plant.ode.item[1].name, "q") &&
           !strcmp(t->plant.ode.item[1].expr.text, "v"));
     mcp_task_free(t);
@@ -148,10 +175,10 @@ CASE(full_measurement_needs_no_observer)
 CASE(limits_may_differ_on_both_sides)
 {
     static const struct { const char *set; double low, high, rest; const char *policy; } at[] = {
-        {"inputs={u: 3}", -3, 3, 0, "3*tanh(rbf(200, sin(q), cos(q), v)/3)"},
-        {"inputs={u: [0, 12]}", 0, 12, 0, "6 + 6*tanh(rbf(200, sin(q), cos(q), v)/6)"},
-        {"inputs={u: {limit: [1, 2*2.5], slew: 3}}", 1, 5, 1, "3 + 2*tanh(rbf(200, sin(q), cos(q), v)/2)"},
-        {"inputs.u.limit=[-4, -2]", -4, -2, -2, "-3 + 1*tanh(rbf(200, sin(q), cos(q), v)/1)"},
+        {"inputs={u: 3}", -3, 3, 0, "3*tanh(" HOLD "/3)"},
+        {"inputs={u: [0, 12]}", 0, 12, 0, "6 + 6*tanh(" HOLD "/6)"},
+        {"inputs={u: {limit: [1, 2*2.5], slew: 3}}", 1, 5, 1, "3 + 2*tanh(" HOLD "/2)"},
+        {"inputs.u.limit=[-4, -2]", -4, -2, -2, "-3 + 1*tanh(" HOLD "/1)"},
     };
     for (size_t i = 0; i < sizeof at / sizeof *at; i++) {
         mcp_task *t = NULL, *again = NULL;
@@ -187,7 +214,7 @@ CASE(overrides_change_what_the_file_says)
     const char *set[] = {"optimise.particles=100",  "model.kernel=se + mp(2)",
                          "constants.mc=0.7",        "draw.1.rectangle.width=0.4",
                          "measured.p.delay=1",      "start={mean: [0, 0, 1, 0], std: 0.2}",
-                         "observer.lowpass = 0.25", "model.noisy=yes",
+                         "observer={type: difference, lowpass: 0.25}", "model.noisy=yes",
                          "policy=param(k, 1)*p",    "start.std=0.3"};
     mcp_task   *t     = load("tasks/cartpole.yaml", set, 10);
     REQUIRE(t != NULL);
@@ -258,8 +285,9 @@ CASE(dump_is_json_with_defaults)
     CHECK(json_number_value(json_object_get(json_object_get(j, "optimise"), "beta1")) == 0.9);
     CHECK(json_is_true(json_object_get(json_object_get(j, "optimise"), "warm_start")));
     CHECK(json_number_value(json_object_get(j, "rate")) == 30);
-    CHECK(!strcmp(json_string_value(json_object_get(json_object_get(j, "model"), "kernel")), "se"));
-    CHECK(!strcmp(json_string_value(json_object_get(json_object_get(j, "observer"), "type")), "difference"));
+    CHECK(!strcmp(json_string_value(json_object_get(json_object_get(j, "model"), "kernel")),
+                  "se + linear"));
+    CHECK(!strcmp(json_string_value(json_object_get(json_object_get(j, "observer"), "type")), "auto"));
     json_decref(j);
     mcp_task_text_free(text);
     mcp_task_free(t);
@@ -317,6 +345,7 @@ int main(int argc, char **argv)
 {
     TEST_ARGS(argc, argv);
     RUN(shipped_tasks_load_and_compile);
+    RUN(tasks_of_the_paper_switch_our_rules_off);
     RUN(furuta_compiles_with_its_three_kernels);
     RUN(cartpole_is_read_as_written);
     RUN(expressions_know_their_place);

@@ -158,28 +158,31 @@ static mcp_status to_theta(search *q, double *theta, mcp_error *err)
 /* Centres over the box that the system visits, angles on the whole circle (mcp_policy_draw), length-scales
  * twice what is drawn there; pseudo-targets a random linear function of the pseudo-inputs plus 0.1 N(0, 1).
  * Basis functions must reach each other: a policy that is zero between narrow ones leads no gradient out of
- * the hanging rest. */
+ * the hanging rest. With scaling: none as the authors have it: centres drawn from the start distribution,
+ * fixed length-scales (in a kernel with 1/2), pseudo-targets 0.1 N(0, 1) alone. */
 static mcp_status fresh(search *q, uint32_t draw, mcp_error *err)
 {
     const mcp_algorithm_input *in = q->in;
     const mcp_horizon_problem *p = &q->plan.p;
     int                        b = p->basis, f = p->features;
     double                    *c = q->x + p->nu * b, *log_l = c + b * f;
+    int                        theirs = in->system->task->optimise.scaling == MCP_SCALING_NONE;
     mcp_rand                   r = mcp_rand_make(in->seed, in->number, draw, MCP_RNG_POLICY);
     mcp_status st = mcp_policy_draw(&(mcp_policy_request){.system = in->system,
                                                           .visited = in->visited,
                                                           .visits = in->visits,
                                                           .seed = in->seed,
                                                           .trial = in->number,
-                                                          .draw = draw},
+                                                          .draw = draw,
+                                                          .at_start = theirs},
                                     q->theta, err);
     if (st != MCP_OK) return st;
     from_theta(q, q->theta);
-    for (int k = 0; k < f; k++) log_l[k] += M_LN2;
+    for (int k = 0; k < f; k++) log_l[k] += theirs ? 0.5 * M_LN2 : M_LN2;
     for (int a = 0; a < p->nu; a++) {
         double *y = q->x + a * b;
         for (int i = 0; i < b; i++) y[i] = 0.1 * mcp_rand_normal(&r);
-        for (int k = 0; k < f; k++) {
+        for (int k = 0; k < f && !theirs; k++) {
             double slope = exp(-log_l[k]) * mcp_rand_normal(&r);
             for (int i = 0; i < b; i++) y[i] += slope * c[i * f + k];
         }

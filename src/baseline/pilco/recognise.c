@@ -151,6 +151,9 @@ static mcp_status find_variables(prober *q, mcp_horizon_problem *p, mcp_error *e
                         "moment matching cannot carry; choose another smoother"
                       : "pilco: the model's features must not use prev(); take such features out of "
                         "model.features");
+    if (s->view)
+        return mcp_fail(err, MCP_ERR_TASK,
+                        "pilco: measured expressions (of, from) cannot be matched; use mc-pilco4pms");
     if (mcp_program_memory(s->actuator))
         return mcp_fail(err, MCP_ERR_TASK,
                         "pilco: an input's delay cannot be matched; set it to 0 or use mc-pilco4pms");
