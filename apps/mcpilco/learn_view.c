@@ -180,7 +180,10 @@ static void view_check(const mcp_learn_info *i)
 {
     if (!(i->check_first < 0.99)) return;
     printf("  sparse and exact gradients disagreed (cosine %.3f); ", i->check_first);
-    if (i->tolerance > 0.0)
+    if (i->check_cosine == i->check_first)
+        printf("more points bring them no nearer: the motion is chaotic over so long a trial. A shorter "
+               "optimise.horizon may help\n");
+    else if (i->tolerance > 0.0)
         printf("the policy was learned with more points: tolerance %g, cosine %.3f\n", i->tolerance,
                i->check_cosine);
     else printf("the policy was learned with the exact model\n");
@@ -189,7 +192,8 @@ static void view_check(const mcp_learn_info *i)
 void view_policy(learn_view *v, const mcp_learn_info *i)
 {
     char start[32], end[32];
-    int  stuck = i->outcome == MCP_STUCK, spent = i->outcome == MCP_BUDGET_SPENT;
+    /* A budget that ends an optimisation is the rule; after so few steps it is worth a sentence. */
+    int  stuck = i->outcome == MCP_STUCK, spent = i->outcome == MCP_BUDGET_SPENT && i->steps < 100;
     if (i->explored || !(stuck || spent) || v->mode == VIEW_QUIET) return;
     view_clear(v);
     term_number(start, sizeof start, "%.3g", i->cost_first);

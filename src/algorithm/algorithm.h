@@ -33,7 +33,7 @@ typedef struct {
     int resampled; /* steps whose particles were drawn again after a NaN; restarts: fresh policies after ten
                       of them */
     double seconds;
-    double work;                  /* seconds of a common core, by count (mcp_rollout_work) */
+    double work;                  /* in gradients of all particles over a trial */
     double *history;              /* [steps] cost of every step; mcp_free it */
     double *rate_history;         /* [steps] learning rate */
 } mcp_optimise_info;
@@ -54,6 +54,8 @@ typedef struct {
     double             cost_scale;      /* what a trial can cost; NaN: not known         */
     /* how far the last trial's cost was from its forecast, in the forecast's deviations; 0: there is none */
     double             surprise;
+    /* trials in a row, the last included, that failed as forecast: what is short is computing, not data */
+    int                foreseen;
     mcp_pool          *pool;
     /* may be NULL; non-zero from it means: stop, return MCP_OK with outcome MCP_INTERRUPTED */
     mcp_progress_fn *progress;

@@ -165,6 +165,18 @@ static double surprise(const mcp_run *r)
     return isfinite(off) ? off : 0.0;
 }
 
+/* Trials in a row, the last included, that failed as forecast. */
+static int foreseen_failures(const mcp_run *r)
+{
+    int n = 0;
+    for (int k = mcp_run_trials(r); k > 0; k--, n++) {
+        const mcp_learn_info *i = &mcp_run_trial(r, k)->info;
+        double                off = fabs(i->cost - i->forecast_cost) / i->forecast_std;
+        if (i->success || !(i->forecast_success < 0.5) || !(off < 2.0)) break;
+    }
+    return n;
+}
+
 static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
 {
     mcp_run             *r = l->run;
@@ -188,6 +200,7 @@ static mcp_status optimise(mcp_learner *l, mcp_run_item *it, mcp_error *err)
         .incumbent_works = working,
         .cost_scale = mcp_run_cost_scale(r),
         .surprise = surprise(r),
+        .foreseen = foreseen_failures(r),
         .pool = l->pool,
         .progress = optimise_progress,
         .progress_context = l,

@@ -7,7 +7,7 @@
 #include "model/gp_parts.h"
 
 enum { EXACT_MAX = 512 }; /* data up to which a forecast uses the exact posterior */
-static const double cosine_least = 0.99, tolerance_least = 1e-7;
+static const double cosine_least = 0.99, tolerance_least = 1e-7, nearer = 0.7;
 
 static void release(mcp_posterior **p, int n)
 {
@@ -68,32 +68,57 @@ static mcp_status counted(mcp_posteriors *p)
     return MCP_OK;
 }
 
-/* exact, sparse: [params] each. */
+static double distance(int n, const double *a, const double *b)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) sum += (a[i] - b[i]) * (a[i] - b[i]);
+    return sqrt(sum);
+}
+
+/* Posteriors by these settings in place of those that are there. */
+static mcp_status remake(mcp_posteriors *p, const mcp_posteriors_request *q, const mcp_posterior_settings *s,
+                         mcp_error *err)
+{
+    mcp_posteriors_free(p);
+    p->tolerance = s->tolerance;
+    return make(q, s, &p->of, &p->points, err);
+}
+
+/* exact, sparse: [params] each. Where ten times the tightness does not bring the gradient nearer, the
+ * particles' motion is chaotic: any difference of the models grows until it fills the horizon, and more points
+ * would cost time and nothing else. Then the tolerance stays what it was. */
 static mcp_status tighten(mcp_posteriors *p, const mcp_posteriors_request *q, mcp_posterior_settings s,
                           double *exact, double *sparse, mcp_error *err)
 {
     const mcp_posterior_settings all = {.type = MCP_POSTERIOR_EXACT};
+    const mcp_posterior_settings asked = s;
     mcp_posterior              **whole = NULL;
+    double                       last = INFINITY;
     int                          points;
     mcp_status                   st = make(q, &all, &whole, &points, err);
     if (st == MCP_OK) st = q->gradient(q->context, whole, exact, err);
-    while (st == MCP_OK) {
-        if ((st = q->gradient(q->context, p->of, sparse, err)) != MCP_OK) break;
+    while (st == MCP_OK && (st = q->gradient(q->context, p->of, sparse, err)) == MCP_OK) {
+        double off = distance(q->params, exact, sparse);
         p->cosine = cosine(q->params, exact, sparse);
         if (isnan(p->first)) p->first = p->cosine;
         if (p->cosine >= cosine_least || p->points >= points) break;
-        s.tolerance /= 10.0;
+        if (off > nearer * last) {
+            p->cosine = p->first;
+            st = remake(p, q, &asked, err);
+            break;
+        }
+        last = off;
         s.points_max = 0;
-        mcp_posteriors_free(p);
+        s.tolerance /= 10.0;
         if (s.tolerance < tolerance_least) {
+            mcp_posteriors_free(p);
             p->of = whole;
             p->tolerance = 0.0;
             p->points = points;
             p->cosine = 1.0;
             return MCP_OK;
         }
-        st = make(q, &s, &p->of, &p->points, err);
-        p->tolerance = s.tolerance;
+        st = remake(p, q, &s, err);
     }
     release(whole, q->ngp);
     return st == MCP_ERR_NUMERIC && p->of ? MCP_OK : st;

@@ -19,8 +19,9 @@ typedef struct {
     mcp_posterior_settings  set;
     mcp_posterior_use       use;
     /* Sparse: the bound on the lost variance does not bound the error of a gradient. With gradient != NULL,
-     * sparse and exact gradients must have a cosine of at least 0.99, or the tolerance is divided by ten, in
-     * the end down to exact. A gradient that is not finite says nothing and leaves things as they are. */
+     * sparse and exact gradients must have a cosine of at least 0.99, or the tolerance is divided by ten, as
+     * long as that brings them nearer, in the end down to exact. A gradient that is not finite says nothing
+     * and leaves things as they are. */
     mcp_posterior_gradient *gradient;
     void                   *context;
     int                     params; /* entries of the gradient */

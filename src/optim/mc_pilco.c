@@ -12,6 +12,8 @@
 /* Fresh policies beside one that is expected to fail, at most. Three find little more than one on an early
  * model, and take their time. */
 enum { TRIES = 1 };
+enum { DOUBLED = 3 }; /* times at most: the budget while policies fail as the model says they will */
+#define FIRST_SHARE    0.6 /* of the budget, for the first start where another one may follow */
 #define WORTH_STARTING 0.2 /* share of the budget that must be left for another one */
 
 /* Share of fresh particles that succeed with this policy. */
@@ -109,6 +111,7 @@ static mcp_status particles(const mcp_algorithm_input *in, int true_state, doubl
                             mcp_optimise_info *info, mcp_error *err)
 {
     const mcp_optimise_settings *set = &in->system->task->optimise;
+    const double                 budget = set->budget * (1 << (in->foreseen < DOUBLED ? in->foreseen : DOUBLED));
     mcp_optimise_request q = {
         .system = in->system,
         .gp = in->gp,
@@ -121,15 +124,18 @@ static mcp_status particles(const mcp_algorithm_input *in, int true_state, doubl
         .cost_scale = in->cost_scale,
         .visited = in->visited,
         .visits = in->visits,
-        .work_max = set->budget,
+        .work_max = budget,
         .rival = NAN,
         .progress = in->progress,
         .progress_context = in->progress_context,
     };
     int        warm = in->warm && set->warm_start;
+    int        more = warm && set->second_try && (int)in->number >= set->second_try;
     double     share;
+    if (more) q.work_max = FIRST_SHARE * budget;
     mcp_status st = mcp_policy_optimise(&q, warm, theta, info, err);
-    if (!warm || !set->second_try || (int)in->number < set->second_try) return st;
+    q.work_max = budget;
+    if (!more) return st;
     /* The last policy failed: if this one is expected to fail as well, the warm start may sit in a poor
      * optimum. The last policy worked: if it is expected to fail now and then, it was lucky, and polishing
      * will not make another one of it. */

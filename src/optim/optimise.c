@@ -10,7 +10,8 @@
  *                 at the end, returned
  *   stop:       a gain counts when it is more than chance and more than the model can be trusted with;
  *               without one for a while the rate is lowered, and in the end the optimisation stops
- *   budget:     work is counted (mcp_rollout_work); when it is used up, or a rival is far ahead, it ends too
+ *   budget:     work is counted in gradients; its last part is for low rates, and when it is used up, or a
+ *               rival is far ahead, the optimisation ends
  *   goal:       some of the particles that gradients are taken from start near it; judges never do
  *   incumbent:  a policy that worked on the plant is replaced only for a predicted gain that is worth the
  *     risk
@@ -33,6 +34,7 @@ enum { RACE_STEPS = 50, RESAMPLE_MOST = 10, RESTART_MOST = 5, CHECK_PARTICLES = 
 enum { RULE_PLATEAU = 0, RULE_MONITOR, RULE_SCHEDULE };
 /* shares of the particles: the policy succeeds; it does not, and is given four times the patience */
 static const double failed_few = 0.01, failed_most = 0.5;
+static const double polish_from = 0.75; /* of the budget */
 static const double near_part = 0.1; /* of a state's unit: deviation of starts near the goal */
 static const uint32_t fixed_noise = UINT32_MAX; /* step number of the evaluation's noise */
 
@@ -43,6 +45,7 @@ typedef struct {
     mcp_error                   *err;
     mcp_rollout *rollout, *few, *judge; /* few: for the first steps; judge: for evaluations */
     int          coarse;                /* 1: the few are in use */
+    double       work, few_work, judge_work; /* of a gradient of each: of all particles over a trial it is 1 */
     int                          judges;          /* its particles */
     mcp_adam                     adam;
     mcp_pace                     pace;
@@ -121,7 +124,7 @@ static double evaluate(search *s, double *J)
     double             score;
     *J = INFINITY;
     s->failed = 0.0;
-    s->info->work += 0.5 * mcp_rollout_work(s->judge);
+    s->info->work += 0.5 * s->judge_work;
     if (particles(s, s->judge, fixed_noise, 0.0, s->set->stress, &result, NULL) != MCP_OK) return INFINITY;
     if (s->states) s->failed = failures(s);
     *J    = result.J;
@@ -184,7 +187,7 @@ static mcp_status sample(search *s, mcp_rollout_result *result, int *event)
         mcp_status st = MCP_OK;
         for (int k = 0; k < RESAMPLE_MOST; k++) {
             mcp_rollout *now = s->coarse ? s->few : s->rollout;
-            s->info->work += mcp_rollout_work(now);
+            s->info->work += s->coarse ? s->few_work : s->work;
             st = particles(s, now, s->draws++, s->pace.dropout, 1.0, result, s->err);
             if (st != MCP_ERR_NUMERIC) return st;
             s->info->resampled++;
@@ -264,6 +267,23 @@ static mcp_status race(search *s, int warm)
     return st;
 }
 
+/* The last part of a budget is for low rates, which a policy needs to settle. */
+static int short_of_work(const search *s)
+{
+    return s->set->stop_rule == RULE_PLATEAU && s->q->work_max > 0.0 && s->pace.step_size == s->set->step_size &&
+           s->info->work > polish_from * s->q->work_max;
+}
+
+static mcp_verdict polish(search *s, mcp_plateau *r, int i)
+{
+    double J;
+    (void)evaluate(s, &J);
+    r->since = i;
+    mcp_pace_lower(&s->pace, s->set->step_size_min);
+    mcp_pace_lower(&s->pace, s->set->step_size_min);
+    return MCP_RULE_LOWERED;
+}
+
 static mcp_status descend(search *s)
 {
     const mcp_optimise_settings *set = s->set;
@@ -295,6 +315,7 @@ static mcp_status descend(search *s)
             else evaluate(s, &J);
             if (far_behind(s, i)) verdict = MCP_RULE_STOP;
         }
+        if (verdict == MCP_RULE_GO && short_of_work(s)) verdict = polish(s, &plateau, i);
         if (verdict == MCP_RULE_STOP) {
             s->info->outcome = MCP_CONVERGED;
             break;
@@ -480,6 +501,9 @@ static mcp_status run(search *s, int warm, mcp_error *err)
         if (r.particles < s->set->particles && s->set->stop_rule == RULE_PLATEAU && st == MCP_OK)
             st = mcp_rollout_create(&s->few, q->system, models.of, &r, q->pool, err);
         s->coarse = s->few && !(warm && q->incumbent_works);
+        s->work = (double)r.steps / q->system->steps;
+        s->few_work = s->work * r.particles / s->set->particles;
+        s->judge_work = (double)s->judges / s->set->particles;
         r.particles = s->judges;
         r.steps = q->system->steps;
         if (st == MCP_OK) st = mcp_rollout_create(&s->judge, q->system, models.of, &r, q->pool, err);

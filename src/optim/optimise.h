@@ -17,7 +17,7 @@ typedef struct {
     /* how far the last trial's cost was from its forecast, in the forecast's deviations; 0: there is none */
     double            surprise;
     double            cost_scale;      /* what a trial can cost: gains are measured by it; NaN: not known */
-    double            work_max;        /* s of a common core, 0: no limit */
+    double            work_max;        /* in gradients of all particles, 0: no limit */
     double            rival;           /* a score to beat: far behind it this policy is dropped; NaN: none */
     /* [visits][nx] states the plant went through, to scale a fresh policy; may be NULL */
     const double *visited;

@@ -150,19 +150,6 @@ size_t mcp_rollout_bytes(const mcp_rollout *r)
 }
 
 /* Fitted to `bench step` at 88 to 1760 data: nanoseconds of a particle's step. */
-double mcp_rollout_work(const mcp_rollout *r)
-{
-    const mcp_shape *s = &r->shape;
-    double           ns = 100.0 + 0.18 * mcp_program_params(s->program[CONTROLLER]);
-    for (int g = 0; g < s->ngp; g++) {
-        const mcp_posterior *p = s->posterior[g];
-        double               points = mcp_posterior_points(p), rows = mcp_posterior_variance_points(p);
-        double               wide = s->set.single && mcp_posterior_single(p).used ? 1.0 : 2.0;
-        ns += wide * (0.12 * points * s->nf + 0.029 * rows * rows);
-    }
-    return 1e-9 * ns * s->set.particles * s->T;
-}
-
 int mcp_rollout_particles(const mcp_rollout *r)
 {
     return r->shape.set.particles;

@@ -45,9 +45,6 @@ mcp_status mcp_rollout_create(mcp_rollout **out, const mcp_system *s, mcp_poster
                               const mcp_rollout_settings *r, mcp_pool *pool, mcp_error *err);
 void       mcp_rollout_free(mcp_rollout *r);
 size_t     mcp_rollout_bytes(const mcp_rollout *r);
-/* What a gradient costs: about so many seconds of a common core (56 GF/s in double precision, AVX2), from
- * sizes alone, so that whoever counts it counts the same on every machine. Costs without gradient: half. */
-double     mcp_rollout_work(const mcp_rollout *r);
 int        mcp_rollout_particles(const mcp_rollout *r);
 int        mcp_rollout_block(const mcp_rollout *r); /* particles a block, as chosen */
 

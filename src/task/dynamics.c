@@ -294,7 +294,7 @@ const mcp_key mcp_model_table[] = {
     {"self_check", KEY_FLAG, AT(model.self_check), .fallback = "yes",
      .about = "sparse: compare the gradient of a few particles with the exact posterior's and tighten the "
               "tolerance "
-              "until they agree"},
+              "until they agree, or until that brings them no nearer (chaotic motion)"},
     MCP_KEY_END,
 };
 

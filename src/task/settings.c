@@ -69,10 +69,11 @@ const mcp_key mcp_optimise_table[] = {
               "the better goes on, when the policy before failed and fewer than half of the particles "
               "succeed with the new one, or when it worked and fewer than 95 % do; one that is far behind is "
               "dropped; 0 = never"},
-    {"budget", KEY_NUMBER, AT(budget), 0, 1e9, .fallback = "60", .unit = "s",
-     .about = "most computing before a trial: so many seconds of one common core, counted in work and not "
-              "by a clock, so that numbers are the same on every machine; what is left when the particles "
-              "fail with the policy that was found goes to a fresh start (second_try). 0 = no limit"},
+    {"budget", KEY_NUMBER, AT(budget), 0, 1e9, .fallback = "300", .unit = "gradients",
+     .about = "most computing before a trial: the work of so many gradients of all particles (fewer particles "
+              "and evaluations count as what they are), so that numbers are the same on every machine. Its "
+              "last quarter is for a low rate. Doubled after each trial in a row that failed as it was "
+              "forecast to, three times at most: there more data would not help. 0 = no limit"},
     {"horizon", KEY_NUMBER, AT(horizon), 0, 1e9, .fallback = "0", .unit = "s",
      .about = "how far ahead the particles look while a policy is optimised; 0 = the whole trial. Policies "
               "are compared over whole trials all the same"},

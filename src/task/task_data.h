@@ -207,7 +207,7 @@ typedef struct {
     double success_margin; /* ... which must hold this much longer than asked (fraction of the window) */
     double stress;         /* factor on the noise of an evaluation */
     double incumbent_gain; /* a policy that worked is kept unless the predicted gain is larger (fraction) */
-    double budget;         /* of computing, s of a common core; 0: none */
+    double budget;         /* of computing, in gradients of all particles; 0: none */
     double horizon;        /* s, 0: the whole trial */
     double near_goal;      /* share of the particles that start near the goal */
     int    incumbent;      /* 0: a policy that worked is treated like any other */
