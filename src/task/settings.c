@@ -4,8 +4,9 @@
 #define AT(field) offsetof(mcp_optimise_settings, field)
 
 const mcp_key mcp_optimise_table[] = {
-    {"particles", KEY_INT, AT(particles), 1, 100000, .fallback = "200",
-     .about = "particles per simulated rollout"},
+    {"particles", KEY_INT, AT(particles), 1, 100000, .fallback = "96",
+     .about = "particles per simulated rollout; the paper has 400. Multiples of 32 share out evenly among "
+              "threads"},
     {"start_particles", KEY_NUMBER, AT(start_particles), 0, 1, OPEN_LO, .fallback = "0.5",
      .about = "plateau: share of them until the learning rate is lowered for the first time"},
     {"steps_first", KEY_INT, AT(steps_first), 0, 1000000, .fallback = "2000",

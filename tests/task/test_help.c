@@ -29,7 +29,7 @@ CASE(reference_names_every_section)
 {
     char *text = NULL;
     REQUIRE_OK(mcp_task_help(&text, err));
-    CHECK_HAS(text, "| `particles` | whole number 1 .. 100000 |  | `200` |");
+    CHECK_HAS(text, "| `particles` | whole number 1 .. 100000 |  | `96` |");
     CHECK_HAS(text, "## `observer`");
     CHECK_HAS(text, "### `start.mixture`");
     CHECK_HAS(text, "| `rate` | number in (0, 1e+09] | Hz | **required** |");

@@ -122,7 +122,7 @@ CASE(cartpole_is_read_as_written)
     CHECK(t->constants.n == 5 && !strcmp(t->constants.item[3].name, "b"));
     CHECK(t->success_last == 1.0 && t->trials == 5 && mcp_task_steps(t) == 90);
     CHECK(t->draws == 4 && !strcmp(t->draw[3].kind, "circle") && t->draw[3].args.n == 3);
-    CHECK(t->optimise.particles == 100 && t->optimise.beta2 == 0.999 && t->optimise.warm_start == 1);
+    CHECK(t->optimise.particles == 96 && t->optimise.beta2 == 0.999 && t->optimise.warm_start == 1);
     CHECK(!strcmp(t->algorithm, "mc-pilco4pms") && t->seed == 1);
     mcp_task_free(t);
 }
