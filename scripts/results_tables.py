@@ -26,6 +26,7 @@ STUDIES = [
     Study("paper-ballplate", "experiments/paper/ballplate.yaml", 301, 320),
     Study("estimator", "experiments/estimator.yaml", 301, 320),
     Study("gallery", "experiments/gallery.yaml", 201, 205),
+    Study("double-pendulums", "experiments/double-pendulums.yaml", 201, 205),
     Study("ablations", "experiments/ablations.yaml", 301, 320),
 ]
 KEYS = ("study", "command", "version", "commit", "seeds")
