@@ -85,8 +85,8 @@ static mcp_status remake(mcp_posteriors *p, const mcp_posteriors_request *q, con
 }
 
 /* exact, sparse: [params] each. Where ten times the tightness does not bring the gradient nearer, the
- * particles' motion is chaotic: any difference of the models grows until it fills the horizon, and more points
- * would cost time and nothing else. Then the tolerance stays what it was. */
+ * particles' motion is chaotic: any difference of the models grows until it fills the horizon, and more
+ * points would cost time and nothing else. Then the tolerance stays what it was. */
 static mcp_status tighten(mcp_posteriors *p, const mcp_posteriors_request *q, mcp_posterior_settings s,
                           double *exact, double *sparse, mcp_error *err)
 {

@@ -111,7 +111,8 @@ static mcp_status particles(const mcp_algorithm_input *in, int true_state, doubl
                             mcp_optimise_info *info, mcp_error *err)
 {
     const mcp_optimise_settings *set = &in->system->task->optimise;
-    const double                 budget = set->budget * (1 << (in->foreseen < DOUBLED ? in->foreseen : DOUBLED));
+    const int                    doubled = in->foreseen < DOUBLED ? in->foreseen : DOUBLED;
+    const double                 budget = set->budget * (1 << doubled);
     mcp_optimise_request q = {
         .system = in->system,
         .gp = in->gp,

@@ -45,7 +45,7 @@ typedef struct {
     mcp_error                   *err;
     mcp_rollout *rollout, *few, *judge; /* few: for the first steps; judge: for evaluations */
     int          coarse;                /* 1: the few are in use */
-    double       work, few_work, judge_work; /* of a gradient of each: of all particles over a trial it is 1 */
+    double work, few_work, judge_work; /* of a gradient of each; 1: of all particles over a trial */
     int                          judges;          /* its particles */
     mcp_adam                     adam;
     mcp_pace                     pace;
@@ -270,8 +270,8 @@ static mcp_status race(search *s, int warm)
 /* The last part of a budget is for low rates, which a policy needs to settle. */
 static int short_of_work(const search *s)
 {
-    return s->set->stop_rule == RULE_PLATEAU && s->q->work_max > 0.0 && s->pace.step_size == s->set->step_size &&
-           s->info->work > polish_from * s->q->work_max;
+    return s->set->stop_rule == RULE_PLATEAU && s->q->work_max > 0.0 &&
+           s->pace.step_size == s->set->step_size && s->info->work > polish_from * s->q->work_max;
 }
 
 static mcp_verdict polish(search *s, mcp_plateau *r, int i)
