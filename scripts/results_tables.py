@@ -83,7 +83,7 @@ class Data:
     def __init__(self, folder):
         self.folder, self.files, self.trouble = folder, {}, []
         for path in sorted(folder.glob("*.csv")):
-            if path.stem.endswith(("-summary", "-times")):
+            if path.stem.endswith(("-summary", "-times")) or path.stem == "prediction":
                 continue
             self.files[path.stem] = found = Results(path)
             lacking = [k for k in KEYS if not found.head.get(k)]
@@ -372,6 +372,65 @@ def plain(study, trials):
     return region
 
 
+def sign_test(wins, losses):
+    """Two-sided chance of so uneven a count, ties left out."""
+    n, k = wins + losses, min(wins, losses)
+    return min(1.0, 2 * sum(math.comb(n, i) for i in range(k + 1)) / 2**n) if n else 1.0
+
+
+def rank(run):
+    """Smaller is better: trial of the first success, then failures of the recommended policy."""
+    first = next((int(r["trial"]) for r in run if r["success"] == "1"), 99)
+    ok, n, _ = final(run)
+    return first, n - ok
+
+
+def estimator(data):
+    """Automatic against chosen by hand, seed by seed."""
+    text, rows = plain("estimator", 4)(data), []
+    for name in ("cartpole", "ballplate", "wheel", "furuta") if "estimator" in data.files else ():
+        auto, hand = (data.files["estimator"].runs.get(f"{name}-{k}", {}) for k in ("auto", "hand"))
+        both = sorted(auto.keys() & hand.keys())
+        order = [(rank(auto[s]), rank(hand[s])) for s in both]
+        wins, losses = sum(a < h for a, h in order), sum(a > h for a, h in order)
+        rows.append([name, str(len(both)), str(wins), str(losses), str(len(both) - wins - losses),
+                     f"{sign_test(wins, losses):.2g}"])
+    head = ["", "seeds", "auto is better", "worse", "alike", "sign test, two-sided"]
+    told = "Seed by seed, by the trial of the first success, then by failures of the recommended policy:\n\n"
+    return text + ("\n\n" + told + table(head, rows) if rows else "")
+
+
+def prediction(data):
+    """Errors with the automatic smoother over those with one chosen by hand: geometric means."""
+    path = data.folder / "prediction.csv"
+    if not path.exists():
+        return "Not run yet: `experiments/prediction`."
+    lines = path.read_text(encoding="utf-8").splitlines()
+    head = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# "))
+    cells = {}
+    for r in csv.DictReader(line for line in lines if not line.startswith("#")):
+        place = (r["task"], r["seed"], r["trials"], r["steps"], r["state"])
+        cells.setdefault(place, {})[r["smoother"]] = float(r["error"])
+    rows = []
+    for task in dict.fromkeys(p[0] for p in cells):
+        row = [task]
+        for steps in ("1", "20"):
+            logs = {}
+            for place, e in cells.items():
+                if place[0] == task and place[3] == steps and len(e) == 2 and min(e.values()) > 0:
+                    logs.setdefault(place[1:3], []).append(math.log(e["auto"] / e["hand"]))
+            means = [statistics.mean(v) for v in logs.values() if all(map(math.isfinite, v))]
+            better = sum(m < 0 for m in means)
+            share = f"{better} of {len(means)}"
+            row += [f"{math.exp(statistics.mean(means)):.2f}", share] if means else ["-", "-"]
+        rows.append(row)
+    heads = ["task", "one step: error, auto / by hand", "auto is better in", "twenty steps",
+             "auto is better in"]
+    where = ", ".join(f"{key} {head.get(key, 'unknown')}" for key in ("version", "commit", "seeds"))
+    return (table(heads, rows) + "\n\n- [`prediction.csv`](results/prediction.csv): `experiments/prediction`, " +
+            where)
+
+
 SPEED = [("defaults", "defaults"), ("no-budget", "no budget: the plateau rule alone ends an optimisation"),
          ("all-particles", "all particles from the first step on"),
          ("more-points", "more points in the sparse posterior (tolerance 0.05)"),
@@ -524,6 +583,6 @@ def seed_pages(study):
 
 
 REGIONS = {"figure2": figure2, "table1": table1, "furuta": furuta, "ballplate": ballplate, "ladder": ladder,
-           "ablations": plain("ablations", 3), "estimator": plain("estimator", 4), "aims": aims,
-           "speed": speed, "readme": readme, "sources": sources}
+           "ablations": plain("ablations", 3), "estimator": estimator, "aims": aims,
+           "speed": speed, "prediction": prediction, "readme": readme, "sources": sources}
 REGIONS |= {f"{s.name}-seeds": seed_pages(s.name) for s in STUDIES}

@@ -73,8 +73,8 @@ const mcp_key mcp_optimise_table[] = {
     {"budget", KEY_NUMBER, AT(budget), 0, 1e9, .fallback = "300", .unit = "gradients",
      .about = "most computing before a trial: the work of so many gradients of all particles (fewer "
               "particles and evaluations count as what they are), so that numbers are the same on every "
-              "machine. Its last quarter is for a low rate. Doubled after each trial in a row that failed as it "
-              "was forecast to, three times at most: there more data would not help. 0 = no limit"},
+              "machine. Its last quarter is for a low rate. Doubled after each trial in a row that failed as "
+              "it was forecast to, three times at most: there more data would not help. 0 = no limit"},
     {"horizon", KEY_NUMBER, AT(horizon), 0, 1e9, .fallback = "0", .unit = "s",
      .about = "how far ahead the particles look while a policy is optimised; 0 = the whole trial. Policies "
               "are compared over whole trials all the same"},
