@@ -427,8 +427,8 @@ def prediction(data):
     heads = ["task", "one step: error, auto / by hand", "auto is better in", "twenty steps",
              "auto is better in"]
     where = ", ".join(f"{key} {head.get(key, 'unknown')}" for key in ("version", "commit", "seeds"))
-    return (table(heads, rows) + "\n\n- [`prediction.csv`](results/prediction.csv): `experiments/prediction`, " +
-            where)
+    source_line = "- [`prediction.csv`](results/prediction.csv): `experiments/prediction`, " + where
+    return table(heads, rows) + "\n\n" + source_line
 
 
 SPEED = [("defaults", "defaults"), ("no-budget", "no budget: the plateau rule alone ends an optimisation"),
