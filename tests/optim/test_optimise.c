@@ -1,5 +1,6 @@
 /* test_optimise.c - whole policy optimisations on a small system, and fresh policies. */
 #include "../rollout/fixture.h"
+#include "optim/mc_pilco.h"
 
 static void settings(fixture *f)
 {
@@ -210,6 +211,34 @@ CASE(a_budget_ends_the_optimisation_and_counts_the_same_everywhere)
     mcp_pool_free(pool);
     release(&info);
     release(&whole);
+    fixture_free(&f);
+}
+
+CASE(the_budget_doubles_while_policies_fail_as_forecast)
+{
+    fixture             f = {0};
+    mcp_optimise_info   info;
+    double              work[6];
+    static const double expected[6] = {1.0, 2.0, 4.0, 8.0, 8.0, 8.0};
+    if (!make(&f, &usual)) return;
+    f.task->optimise.patience = 10000;
+    f.task->optimise.steps = 10000;
+    f.task->optimise.budget = 20.0;
+    mcp_optimise_request q = request_of(&f);
+    for (int k = 0; k < 6; k++) {
+        mcp_algorithm_input in = {.system = q.system,
+                                  .gp = q.gp,
+                                  .pool = q.pool,
+                                  .seed = q.seed,
+                                  .number = 2,
+                                  .cost_scale = q.cost_scale,
+                                  .foreseen = k};
+        REQUIRE_OK(mcp_mc_pilco4pms_improve(&in, f.theta, &info, err));
+        CHECK(info.outcome == MCP_BUDGET_SPENT);
+        work[k] = info.work;
+        release(&info);
+        CHECK(work[k] >= 20.0 * expected[k] && work[k] < 20.0 * expected[k] + 10.0);
+    }
     fixture_free(&f);
 }
 
@@ -495,6 +524,7 @@ int main(int argc, char **argv)
     RUN(plateau_halves_the_rate_to_its_least_and_ends_on_the_best);
     RUN(threads_do_not_change_the_policy_found);
     RUN(a_budget_ends_the_optimisation_and_counts_the_same_everywhere);
+    RUN(the_budget_doubles_while_policies_fail_as_forecast);
     RUN(a_start_without_any_slope_is_called_stuck);
     RUN(a_start_far_behind_its_rival_is_dropped);
     RUN(horizon_and_starts_near_the_goal_change_the_way_and_not_the_judgement);
