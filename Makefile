@@ -34,6 +34,7 @@ bench: build
 # The studies behind docs/results.md, then the page. Hours; stopped, it goes on where it was. STUDIES="figure2
 # ladder" for some of them, SEEDS=5 for the first five seeds of each, RANKS=8 over MPI.
 results: build
+	@scripts/setup results
 	@scripts/results $(STUDIES) $(if $(SEEDS),--seeds $(SEEDS)) $(if $(RANKS),--ranks $(RANKS)) \
 		--mcpilco $(abspath $(BUILD))/mcpilco
 
