@@ -19,7 +19,8 @@ HERE = os.path.dirname(os.path.abspath(__file__))
 GIVE_UP_S = 20
 TINY = ["--set", "optimise.particles=24", "--set", "optimise.steps_first=5", "--set", "optimise.steps=5"]
 SLOW_TRAINING = ["--set", "model.restarts=100", "--set", "trial=30"]
-SLOW_STEPS = ["--set", "optimise.steps_first=1000000", "--set", "optimise.stop_rule=schedule"]
+SLOW_STEPS = ["--set", "optimise.steps_first=1000000", "--set", "optimise.stop_rule=schedule",
+              "--set", "optimise.budget=0"]
 STUDY = "name: long\ntask: {task}\nseeds: [1, 2]\ntrials: 1\nvariants:\n  base: {{set: {{{slow}}}}}\n"
 
 

@@ -38,10 +38,17 @@ grep -q '1 recommend one that does worse' planted.md || fail "the worse policy i
 grep -q 'results |' page.md || fail "no heading"
 if grep -q 'not here yet' page.md; then fail "the page still says that there are no results"; fi
 grep -q '</svg>' images/gallery/stage.svg || fail "no picture"
-# every task of the gallery is on the page and in the study
+# two studies fill one page, and the sum is the first one's
+sed "s|{stage: .*|{pendubot: {task: $SOURCE/tasks/pendubot.yaml}}|; s/seeds: .*/seeds: [1, 1]/" g.yaml > two.yaml
+"$MCPILCO" study two.yaml --out second --threads 1 --quiet > table.txt
+/usr/bin/python3 "$SOURCE/scripts/gallery" study second --mcpilco "$MCPILCO" --page page.md
+grep -q '\[stage\].*| [0-9] of 2 runs; ' page.md && grep -q '\[pendubot\].*| [01] of 1 runs; ' page.md ||
+    fail "not both studies are on the page"
+grep -q '^All together: of 2 runs, ' page.md || fail "the sum is not the first study's"
+# every task of the gallery is on the page and in a study
 for task in "$SOURCE"/tasks/*.yaml; do
     name=$(basename "$task" .yaml)
     grep -q "\[$name\](../tasks/$name.yaml)" "$SOURCE/docs/gallery.md" || fail "$name is not on the page"
-    [ "$name" = mujoco-cartpole ] || grep -q "^  $name: " "$SOURCE/experiments/gallery.yaml" ||
+    [ "$name" = mujoco-cartpole ] || grep -q "^  $name: " "$SOURCE"/experiments/{gallery,double-pendulums}.yaml ||
         fail "$name is not in the study"
 done
