@@ -39,7 +39,8 @@ grep -q 'results |' page.md || fail "no heading"
 if grep -q 'not here yet' page.md; then fail "the page still says that there are no results"; fi
 grep -q '</svg>' images/gallery/stage.svg || fail "no picture"
 # two studies fill one page, and the sum is the first one's
-sed "s|{stage: .*|{pendubot: {task: $SOURCE/tasks/pendubot.yaml}}|; s/seeds: .*/seeds: [1, 1]/" g.yaml > two.yaml
+other="{pendubot: {task: $SOURCE/tasks/pendubot.yaml}}"
+sed "s|{stage: .*|$other|; s/seeds: .*/seeds: [1, 1]/" g.yaml > two.yaml
 "$MCPILCO" study two.yaml --out second --threads 1 --quiet > table.txt
 /usr/bin/python3 "$SOURCE/scripts/gallery" study second --mcpilco "$MCPILCO" --page page.md
 grep -q '\[stage\].*| [0-9] of 2 runs; ' page.md && grep -q '\[pendubot\].*| [01] of 1 runs; ' page.md ||
