@@ -50,6 +50,7 @@ grep -q '^All together: of 2 runs, ' page.md || fail "the sum is not the first s
 for task in "$SOURCE"/tasks/*.yaml; do
     name=$(basename "$task" .yaml)
     grep -q "\[$name\](../tasks/$name.yaml)" "$SOURCE/docs/gallery.md" || fail "$name is not on the page"
-    [ "$name" = mujoco-cartpole ] || grep -q "^  $name: " "$SOURCE"/experiments/{gallery,double-pendulums}.yaml ||
+    [ "$name" = mujoco-cartpole ] ||
+        grep -q "^  $name: " "$SOURCE"/experiments/{gallery,double-pendulums}.yaml ||
         fail "$name is not in the study"
 done
