@@ -26,7 +26,7 @@ typedef struct {
         answer; /* paced plants: s since reset by our clock at this sample, when the command before it
                    left and how late, s from asking to the answer; NaN otherwise */
     int    missed;                       /* paced plants: a deadline was missed since the sample before */
-    int    ended;                        /* the plant ends the trial; the sample is still valid       */
+    int    ended; /* the plant ends the trial; the sample is still valid, unless measured[0] is NaN */
     char   reason[96];                   /* why                                                       */
 } mcp_sample;
 

@@ -11,6 +11,9 @@
 #include "plant/sensor.h"
 #include "task/task_builder.h"
 
+/* Samples after which equations that cannot be integrated further end a trial: they have worked till then. */
+enum { MOVED = 3 };
+
 typedef struct {
     const mcp_system *system;
     int               n;                        /* states, hidden ones included */
@@ -158,10 +161,17 @@ static mcp_status ode_step(void *context, const double *u, mcp_sample *next, mcp
     mcp_runner_step(&p->actuator, NULL, p->sample == 0);
     memcpy(next->applied, p->actuator.out, nu_bytes);
     memcpy(task_inputs(p, &p->slope_run), next->applied, nu_bytes);
-    if (mcp_ode_advance(&p->ode, p->system->ts, p->x, &why) != MCP_OK)
-        return mcp_fail(err, MCP_ERR_PLANT, "%s: simulated plant, sample %d: %s", task->file, p->sample + 1,
-                        why.text);
     p->sample++;
+    if (mcp_ode_advance(&p->ode, p->system->ts, p->x, &why) != MCP_OK) {
+        if (p->sample < MOVED)
+            return mcp_fail(err, MCP_ERR_PLANT, "%s: simulated plant, sample %d: %s", task->file, p->sample,
+                            why.text);
+        next->ended = 1; /* and nothing measured: it ran into a singularity on its way, as magnets do */
+        snprintf(next->reason, sizeof next->reason,
+                 "the equations cannot be integrated beyond %.4g s: write a limit that is reached before",
+                 (p->sample - 1) * p->system->ts);
+        return MCP_OK;
+    }
     if (p->after) {
         set_states(p, &p->after_run, p->x);
         memcpy(task_inputs(p, &p->after_run), next->applied, nu_bytes);

@@ -200,6 +200,10 @@ static mcp_status loop(trial_run *r, mcp_tick_fn *tick, void *tick_context, mcp_
             return mcp_fail(err, MCP_ERR_STOPPED, "stopped at %.3f s of the trial", r->sample.time);
         }
         if ((st = act(r, err)) != MCP_OK) return st;
+        if (r->sample.ended && isnan(r->sample.measured[0])) { /* within the sample, nothing was measured */
+            end(r, "", r->sample.reason);
+            return MCP_OK;
+        }
     }
 }
 

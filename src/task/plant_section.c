@@ -65,8 +65,8 @@ typedef struct {
 const mcp_key mcp_plant_table[] = {
     {"ode", KEY_EXPRS, AT(ode),
      .about = "state: its time derivative, an expression of state, inputs, hidden states and let. A position "
-              "may be "
-              "left out: its derivative is its velocity"},
+              "may be left out: its derivative is its velocity. Where it cannot be integrated further (a "
+              "magnet that is touched) the trial ends; better is a limit that is reached before"},
     {"let", KEY_EXPRS, AT(let), .only = "ode", .about = "helper definitions, in order"},
     {"hidden", KEY_EXPRS, AT(hidden),
      .only = "ode",

@@ -291,17 +291,31 @@ CASE(hidden_states_and_after_belong_to_the_plant)
     rig_close(&r);
 }
 
-CASE(an_equation_that_explodes_loses_the_plant_and_keeps_the_data)
+/* A ball falls onto a magnet between two samples: the trial is over, the run is not. */
+CASE(an_equation_that_explodes_ends_the_trial_and_keeps_the_data)
 {
-    rig       r;
-    mcp_error why = {MCP_OK, ""};
+    rig r;
     REQUIRE(rig_open(&r,
                      bench_task((bench_parts){.start = "{mean: [1.01, 1], std: 0}",
                                               .plant = "{ode: {q: q^2, v: 0*u}}"}),
                      NULL, NULL));
-    CHECK(explore(&r, 0, 0, &why) == MCP_ERR_PLANT);
-    CHECK_HAS(why.text, "simulated plant, sample 50");
+    CHECK_OK(explore(&r, 0, 0, err));
     CHECK(r.trial->samples == 50 && r.trial->ended);
+    CHECK_HAS(r.trial->reason, "cannot be integrated beyond 0.98 s: write a limit");
+    rig_close(&r);
+}
+
+CASE(an_equation_that_explodes_at_once_is_an_error)
+{
+    rig       r;
+    mcp_error why = {MCP_OK, ""};
+    REQUIRE(rig_open(&r,
+                     bench_task((bench_parts){.start = "{mean: [60, 1], std: 0}",
+                                              .plant = "{ode: {q: q^2, v: 0*u}}"}),
+                     NULL, NULL));
+    CHECK(explore(&r, 0, 0, &why) == MCP_ERR_PLANT);
+    CHECK_HAS(why.text, "simulated plant, sample 1: the differential equation cannot be integrated further");
+    CHECK(r.trial->samples == 1 && r.trial->ended);
     rig_close(&r);
 }
 
@@ -568,7 +582,8 @@ int main(int argc, char **argv)
     RUN(a_trial_is_scored_by_the_input_that_reached_the_plant);
     RUN(a_limit_ends_the_trial_and_its_data_is_kept);
     RUN(hidden_states_and_after_belong_to_the_plant);
-    RUN(an_equation_that_explodes_loses_the_plant_and_keeps_the_data);
+    RUN(an_equation_that_explodes_ends_the_trial_and_keeps_the_data);
+    RUN(an_equation_that_explodes_at_once_is_an_error);
     RUN(callback_plant_is_run_and_stopped_with_zero);
     RUN(a_plant_may_end_a_trial);
     RUN(a_lost_plant_is_an_error_with_the_data_kept_and_stop_sent);
