@@ -165,14 +165,15 @@ static double surprise(const mcp_run *r)
     return isfinite(off) ? off : 0.0;
 }
 
-/* Trials in a row, the last included, that failed as forecast. */
+/* Trials in a row, the last included, of which the model rightly expected that they may well fail: what the
+ * next policy lacks is optimisation, not data. One that then succeeded was lucky. */
 static int foreseen_failures(const mcp_run *r)
 {
     int n = 0;
     for (int k = mcp_run_trials(r); k > 0; k--, n++) {
         const mcp_learn_info *i = &mcp_run_trial(r, k)->info;
         double                off = fabs(i->cost - i->forecast_cost) / i->forecast_std;
-        if (i->success || !(i->forecast_success < 0.5) || !(off < 2.0)) break;
+        if (!(i->forecast_success < 0.9) || !(off < 2.0)) break;
     }
     return n;
 }

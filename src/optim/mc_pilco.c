@@ -15,6 +15,7 @@ enum { TRIES = 1 };
 enum { DOUBLED = 3 }; /* times at most: the budget while policies fail as the model says they will */
 #define FIRST_SHARE    0.6 /* of the budget, for the first start where another one may follow */
 #define WORTH_STARTING 0.2 /* share of the budget that must be left for another one */
+#define STALLED        0.01 /* of its cost: a warm start that gains less has nowhere to go */
 
 /* Share of fresh particles that succeed with this policy. */
 static mcp_status expected_success(const mcp_algorithm_input *in, int true_state, const double *theta,
@@ -70,7 +71,7 @@ static mcp_status another_try(const mcp_optimise_request *q, int number, double 
     int                  params = mcp_program_params(q->system->controller);
     go_on                count = {q->progress, q->progress_context, info->steps};
     mcp_optimise_request again = *q;
-    again.draw = 16u * (uint32_t)number;
+    again.attempt = (uint32_t)number;
     again.rival = info->score_last;
     if (q->work_max > 0.0) again.work_max = q->work_max - info->work;
     if (q->progress) {
@@ -136,6 +137,11 @@ static mcp_status particles(const mcp_algorithm_input *in, int true_state, doubl
     if (more) q.work_max = FIRST_SHARE * budget;
     mcp_status st = mcp_policy_optimise(&q, warm, theta, info, err);
     q.work_max = budget;
+    if (st == MCP_OK && warm && set->second_try && !q.incumbent_works &&
+        info->cost_first - info->cost_last < STALLED * fabs(info->cost_first)) {
+        more = 1;
+        if (budget > 0.0) q.work_max = info->work + FIRST_SHARE * budget; /* whatever is left */
+    }
     if (!more) return st;
     /* The last policy failed: if this one is expected to fail as well, the warm start may sit in a poor
      * optimum. The last policy worked: if it is expected to fail now and then, it was lucky, and polishing

@@ -1,5 +1,6 @@
 /* optimise.c - one policy optimisation.
  *
+ *   draws:      a fresh policy is the cheapest of many, from gentle to bold
  *   candidates: warm start and fresh policies race for a few steps, the best goes on
  *   steps:      particles on new noise -> J, gradient -> norm clip -> Adam -> rule
  *   units:      Adam moves theta/unit, and J is measured by what a trial can cost (mcp_policy_measure): no
@@ -30,13 +31,14 @@
 #include "optim/policy_init.h"
 #include "optim/rules.h"
 
-enum { RACE_STEPS = 50, RESAMPLE_MOST = 10, RESTART_MOST = 5, CHECK_PARTICLES = 32 };
+enum { RACE_STEPS = 50, RESAMPLE_MOST = 10, RESTART_MOST = 5, CHECK_PARTICLES = 32, BOLDNESSES = 4 };
 enum { RULE_PLATEAU = 0, RULE_MONITOR, RULE_SCHEDULE };
 /* shares of the particles: the policy succeeds; it does not, and is given four times the patience */
 static const double failed_few = 0.01, failed_most = 0.5;
-static const double polish_from = 0.75; /* of the budget */
+static const double polish_from = 0.75, draws_part = 0.1; /* of the budget */
 static const double near_part = 0.1; /* of a state's unit: deviation of starts near the goal */
-static const uint32_t fixed_noise = UINT32_MAX; /* step number of the evaluation's noise */
+/* step numbers of noise that stays: the evaluation's, the sparse posterior's check's, the draws' */
+static const uint32_t fixed_noise = UINT32_MAX, check_noise = UINT32_MAX - 1, draw_noise = UINT32_MAX - 2;
 
 typedef struct {
     const mcp_optimise_request  *q;
@@ -83,7 +85,7 @@ static int near_count(const search *s, int particles)
 static mcp_status particles(search *s, mcp_rollout *rollout, uint32_t step, double dropout, double stress,
                             mcp_rollout_result *result, mcp_error *err)
 {
-    int near = step == fixed_noise ? 0 : near_count(s, mcp_rollout_particles(rollout));
+    int near = step >= draw_noise ? 0 : near_count(s, mcp_rollout_particles(rollout));
     mcp_stream_noise stream = {.system = s->q->system,
                                .seed = s->q->seed,
                                .trial = s->q->trial,
@@ -168,7 +170,7 @@ static void go_to_best(search *s)
     mcp_adam_reset(&s->adam);
 }
 
-static mcp_status fresh(search *s)
+static mcp_status fresh(search *s, double boldness)
 {
     mcp_adam_reset(&s->adam);
     const mcp_policy_request q = {.system = s->q->system,
@@ -176,8 +178,29 @@ static mcp_status fresh(search *s)
                                   .visits = s->q->visits,
                                   .seed = s->q->seed,
                                   .trial = s->q->trial,
-                                  .draw = s->policies++};
+                                  .draw = s->policies++,
+                                  .boldness = boldness};
     return mcp_policy_draw(&q, s->theta, s->err);
+}
+
+/* The cheapest of many fresh policies, the one in theta among them: of a swing that must be pumped up, or a
+ * hill that must be run at, a gentle policy's gradient knows nothing, and a bold one's does. */
+static mcp_status cast(search *s)
+{
+    mcp_rollout *r = s->few ? s->few : s->rollout;
+    mcp_status   st = MCP_OK;
+    double       least = INFINITY;
+    for (int k = 0; k < s->set->draws && st == MCP_OK; k++) {
+        mcp_rollout_result result = {.J = 0.0};
+        if (s->q->work_max > 0.0 && s->info->work > draws_part * s->q->work_max) break;
+        if (k > 0 && (st = fresh(s, (double)(1 << k % BOLDNESSES))) != MCP_OK) break;
+        s->info->work += 0.5 * (s->few ? s->few_work : s->work);
+        if (particles(s, r, draw_noise, 0.0, 1.0, &result, NULL) != MCP_OK || !(result.J < least)) continue;
+        least = result.J;
+        memcpy(s->best, s->theta, (size_t)s->params * sizeof *s->best);
+    }
+    if (isfinite(least)) memcpy(s->theta, s->best, (size_t)s->params * sizeof *s->theta);
+    return st;
 }
 
 /* A gradient at theta on new noise. NaN: other noise, then another policy. */
@@ -195,7 +218,7 @@ static mcp_status sample(search *s, mcp_rollout_result *result, int *event)
         if (s->info->restarts >= RESTART_MOST) return st;
         s->info->restarts++;
         *event = 2;
-        if ((st = fresh(s)) != MCP_OK) return st;
+        if ((st = fresh(s, 1.0)) != MCP_OK) return st;
     }
 }
 
@@ -257,7 +280,7 @@ static mcp_status race(search *s, int warm)
         double J;
         mcp_adam_reset(&s->adam);
         if (k > 0 || !warm) {
-            if (k > 0) st = fresh(s); /* candidate 0 is in theta already, drawn or warm */
+            if (k > 0) st = fresh(s, 1.0); /* candidate 0 is in theta already, drawn or warm */
             if (st == MCP_OK) evaluate(s, &J);
         }
         for (int i = 0; i < RACE_STEPS && st == MCP_OK && !s->stopped; i++) st = step(s, i == 0 ? 3 : 0, &J);
@@ -447,7 +470,7 @@ static mcp_status check_gradient(void *context, mcp_posterior *const *p, double 
     mcp_stream_noise            stream = {.system = q->system,
                                           .seed = q->seed,
                                           .trial = q->trial,
-                                          .step = UINT32_MAX - 1};
+                                          .step = check_noise};
     mcp_noise                   noise = mcp_noise_from_stream(&stream);
     mcp_rollout_result          result = {.gradient = g};
     mcp_rollout                *r;
@@ -487,7 +510,7 @@ static mcp_status run(search *s, int warm, mcp_error *err)
                               .adjoint_unit = s->adjoint_unit};
     int horizon = (int)lround(s->set->horizon * q->system->task->rate);
     if (horizon > 0 && horizon < q->system->steps) r.steps = horizon;
-    if (st == MCP_OK && !warm) st = fresh(s);
+    if (st == MCP_OK && !warm) st = fresh(s, 1.0);
     if (st == MCP_OK) memcpy(incumbent, s->theta, (size_t)s->params * sizeof *incumbent);
     if (st == MCP_OK) st = make_posteriors(s, &models, err);
     if (st == MCP_OK) {
@@ -508,6 +531,7 @@ static mcp_status run(search *s, int warm, mcp_error *err)
         r.steps = q->system->steps;
         if (st == MCP_OK) st = mcp_rollout_create(&s->judge, q->system, models.of, &r, q->pool, err);
     }
+    if (st == MCP_OK && !warm) st = cast(s);
     if (st == MCP_OK) {
         s->score_first = evaluate(s, &s->info->cost_first);
         /* Fresh policies are a way out of a bad optimum: not needed where a policy works. */
@@ -541,8 +565,8 @@ mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *
                 .info = info ? info : &unused,
                 .err = err,
                 .theta = theta,
-                .policies = q->draw,
-                .draws = q->draw << 20,
+                .policies = q->attempt << 16,
+                .draws = q->attempt << 24,
                 .best_score = INFINITY,
                 .best_cost = INFINITY};
     *s.info = (mcp_optimise_info){.check_cosine = NAN, .check_first = NAN};

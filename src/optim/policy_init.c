@@ -227,7 +227,8 @@ static void draw_rbf(mcp_drawing *d, int node, double *base)
         double gain = full > 0.0 ? gain_of(d, w->offset + k * w->cols, w->cols, base) / full : 0.0;
         double half = unit_of(gain, at_goal(d, c) ? 1.0 : start_part);
         for (int b = 0; b < w->cols; b++) { /* without a gain the bell is a factor of what is learned */
-            d->theta[w->offset + k * w->cols + b] = at_goal(d, c) && !(gain > 0.0) ? 1.0 : uniform(d, half);
+            d->theta[w->offset + k * w->cols + b] =
+                at_goal(d, c) && !(gain > 0.0) ? 1.0 : uniform(d, half * (at_goal(d, c) ? 1.0 : d->boldness));
             d->scale[w->offset + k * w->cols + b] = half;
         }
     }
@@ -281,7 +282,7 @@ static void draw_mlp(mcp_drawing *d, int node, double *base)
         int    last = group_of(d->p, node, MCP_MLP_WEIGHTS, layer + 1) == NULL;
         for (int i = 0; i < w->rows; i++) {
             double unit = last ? unit_of(gain_of(d, o->offset + i, 1, base), start_part) : 1.0;
-            double scale = (last ? unit : 1.5) * sqrt(3.0 / w->cols);
+            double scale = (last ? d->boldness * unit : 1.5) * sqrt(3.0 / w->cols);
             double shift = last ? 0.0 : uniform(d, 1.0);
             for (int j = 0; j < w->cols; j++) {
                 double v = uniform(d, scale);
@@ -339,6 +340,7 @@ static mcp_status draw(mcp_drawing *d, const mcp_policy_request *q, mcp_error *e
     d->s       = s;
     d->p       = p;
     d->at_start = q->at_start;
+    d->boldness = q->boldness > 0.0 ? q->boldness : 1.0;
     d->random  = mcp_rand_make(q->seed, q->trial, q->draw, MCP_RNG_POLICY);
     d->low     = d->room;
     d->high    = d->low + nx;

@@ -10,6 +10,7 @@ typedef struct {
     int               visits;
     uint64_t          seed;
     uint32_t          trial, draw; /* the same (seed, trial, draw) gives the same numbers */
+    double boldness; /* factor on the weights that ask for inputs; 0 counts as 1 */
     int at_start; /* scaling: none, rbf centres where trials start, as PILCO's authors have it */
 } mcp_policy_request;
 

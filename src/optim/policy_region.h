@@ -22,6 +22,7 @@ typedef struct {
     double            *cost_memory, *cost_work;
     double            *theta;
     double            *scale; /* [params] units of theta */
+    double             boldness; /* factor on weights */
     int                at_start;
     double             rise;  /* of the cost of a step over the box */
     double            *room;  /* what all but theta and scale are part of */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "math/arena.h"
+#include "math/number.h"
 #include "plant/dopri5.h"
 #include "plant/plant_parts.h"
 #include "plant/sensor.h"
@@ -167,9 +168,9 @@ static mcp_status ode_step(void *context, const double *u, mcp_sample *next, mcp
             return mcp_fail(err, MCP_ERR_PLANT, "%s: simulated plant, sample %d: %s", task->file, p->sample,
                             why.text);
         next->ended = 1; /* and nothing measured: it ran into a singularity on its way, as magnets do */
-        snprintf(next->reason, sizeof next->reason,
-                 "the equations cannot be integrated beyond %.4g s: write a limit that is reached before",
-                 (p->sample - 1) * p->system->ts);
+        mcp_print(next->reason, sizeof next->reason,
+                  "the equations cannot be integrated beyond %.4g s: write a limit that is reached before",
+                  (p->sample - 1) * p->system->ts);
         return MCP_OK;
     }
     if (p->after) {

@@ -63,18 +63,22 @@ const mcp_key mcp_optimise_table[] = {
      .about = "start, sensor and model noise of that set are larger by this factor: a failure in a thousand "
               "runs must show on some hundred "
               "particles"},
+    {"draws", KEY_INT, AT(draws), 1, 10000, .fallback = "64",
+     .about = "a fresh policy is the best of so many: drawn at random, from gentle to eight times as bold, and "
+              "judged by a few particles. Where being gentle leads nowhere, a bold one shows what moves"},
     {"candidates", KEY_INT, AT(candidates), 0, 100, .fallback = "0",
      .about = "fresh policies tried beside the warm start"},
     {"second_try", KEY_INT, AT(second_try), 0, 1000000, .fallback = "3",
-     .about = "from this trial on a fresh policy is optimised as well, if a fifth of the budget is left, and "
-              "the better goes on, when the policy before failed and fewer than half of the particles "
+     .about = "from this trial on, or where the warm start gains less than 1 %, a fresh policy is optimised "
+              "as well, if a fifth of the budget is left, and the better goes on, when the policy before failed and fewer than half of the particles "
               "succeed with the new one, or when it worked and fewer than 95 % do; one that is far behind is "
               "dropped; 0 = never"},
     {"budget", KEY_NUMBER, AT(budget), 0, 1e9, .fallback = "300", .unit = "gradients",
      .about = "most computing before a trial: the work of so many gradients of all particles (fewer "
               "particles and evaluations count as what they are), so that numbers are the same on every "
-              "machine. Its last quarter is for a low rate. Doubled after each trial in a row that failed as "
-              "it was forecast to, three times at most: there more data would not help. 0 = no limit"},
+              "machine. Its last quarter is for a low rate. Doubled after each trial in a row of which the "
+              "model rightly expected less than 90 % success, three times at most: there more data would not "
+              "help. 0 = no limit"},
     {"horizon", KEY_NUMBER, AT(horizon), 0, 1e9, .fallback = "0", .unit = "s",
      .about = "how far ahead the particles look while a policy is optimised; 0 = the whole trial. Policies "
               "are compared over whole trials all the same"},

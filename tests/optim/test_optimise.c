@@ -13,6 +13,7 @@ static void settings(fixture *f)
     o->step_size_min = 0.01;
     o->stop_rule = 0;
     o->candidates = 0;
+    o->draws = 1;
     f->task->model.posterior.type = MCP_POSTERIOR_EXACT;
 }
 
@@ -242,6 +243,44 @@ CASE(the_budget_doubles_while_policies_fail_as_forecast)
     fixture_free(&f);
 }
 
+static const mcp_param_group *group(const fixture *f, mcp_param_kind kind)
+{
+    for (int i = 0; i < mcp_program_groups(f->system->controller); i++)
+        if (mcp_program_group(f->system->controller, i)->kind == kind)
+            return mcp_program_group(f->system->controller, i);
+    return NULL;
+}
+
+/* A warm start that leans against a wall of the cost: only a fresh policy can leave it. */
+CASE(a_warm_start_that_gains_nothing_gets_a_rival)
+{
+    const parts wall = {.model_more = usual.model_more,
+                        .policy = "3*tanh(param(a, 0) + rbf(5, p, dp, dtheta, cos(theta), sin(theta))/3)",
+                        .cost = usual.cost};
+    fixture             f = {0};
+    mcp_optimise_info   info[2];
+    if (!make(&f, &wall)) return;
+    f.task->success.text = mcp_strdup("dp > 0.5");
+    mcp_optimise_request q = request_of(&f);
+    for (int tries = 0; tries < 2; tries++) {
+        f.task->optimise.second_try = tries ? 3 : 0;
+        mcp_algorithm_input in = {.system = q.system,
+                                  .gp = q.gp,
+                                  .seed = q.seed,
+                                  .number = 2,
+                                  .warm = 1};
+        for (int i = 0; i < f.params; i++) f.theta[i] = 0.0;
+        f.theta[group(&f, MCP_PARAM_SCALAR)->offset] = -9.0; /* full speed backwards, where tanh is flat */
+        REQUIRE_OK(mcp_mc_pilco4pms_improve(&in, f.theta, &info[tries], err));
+    }
+    CHECK(info[1].steps > info[0].steps);
+    CHECK(info[0].cost_last > 0.99 * info[0].cost_first);
+    CHECK(info[1].cost_last < 0.97 * info[0].cost_last);
+    release(&info[0]);
+    release(&info[1]);
+    fixture_free(&f);
+}
+
 CASE(a_start_without_any_slope_is_called_stuck)
 {
     fixture           f = {0};
@@ -377,14 +416,6 @@ CASE(bad_settings_are_refused)
     fixture_free(&f);
 }
 
-static const mcp_param_group *group(const fixture *f, mcp_param_kind kind)
-{
-    for (int i = 0; i < mcp_program_groups(f->system->controller); i++)
-        if (mcp_program_group(f->system->controller, i)->kind == kind)
-            return mcp_program_group(f->system->controller, i);
-    return NULL;
-}
-
 CASE(a_fresh_policy_fits_the_ranges_that_were_visited)
 {
     fixture f = {0};
@@ -481,6 +512,50 @@ CASE(an_unscaled_policy_may_begin_where_trials_start)
     fixture_free(&f);
 }
 
+/* The reward is at a speed that gentle inputs do not reach. Of many draws a bold one feels it. */
+CASE(a_fresh_policy_is_the_cheapest_of_many_draws)
+{
+    const parts far = {.model_more = usual.model_more,
+                       .policy = "3*tanh(rbf(40, p, dp, dtheta, cos(theta), sin(theta)))",
+                       .cost = "1 - exp(-((dp - 5)/1)^2)"};
+    double      first[2], last[2], work[2];
+    for (int many = 0; many < 2; many++) {
+        fixture           f = {0};
+        mcp_optimise_info info;
+        if (!make(&f, &far)) return;
+        f.task->optimise.draws = many ? 64 : 1;
+        mcp_optimise_request q = request_of(&f);
+        REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &info, err));
+        first[many] = info.cost_first;
+        last[many] = info.cost_last;
+        work[many] = info.work - info.steps;
+        release(&info);
+        fixture_free(&f);
+    }
+    CHECK(first[1] < first[0] - 0.1);
+    CHECK(last[1] < last[0]);
+    CHECK(work[1] > work[0] + 10.0); /* and that is counted */
+}
+
+CASE(boldness_multiplies_what_a_fresh_policy_asks_for)
+{
+    fixture f = {0};
+    if (!make(&f, &(const parts){.policy = "3*tanh(rbf(100, p, dp, dtheta, cos(theta), sin(theta)))"}))
+        return;
+    double *bold = mcp_calloc((size_t)f.params, sizeof *bold);
+    REQUIRE(bold);
+    mcp_policy_request q = {.system = f.system, .seed = 1, .trial = 1};
+    REQUIRE_OK(mcp_policy_draw(&q, f.theta, err));
+    q.boldness = 4.0;
+    REQUIRE_OK(mcp_policy_draw(&q, bold, err));
+    const mcp_param_group *w = group(&f, MCP_RBF_WEIGHTS), *c = group(&f, MCP_RBF_CENTRES);
+    for (int i = 0; i < w->count; i++)
+        CHECK_CLOSE(bold[w->offset + i], 4.0 * f.theta[w->offset + i], 1e-14, 0);
+    for (int i = 0; i < c->count; i++) CHECK(bold[c->offset + i] == f.theta[c->offset + i]);
+    mcp_free(bold);
+    fixture_free(&f);
+}
+
 CASE(weights_follow_the_gain_from_network_to_input)
 {
     fixture f = {0};
@@ -525,6 +600,7 @@ int main(int argc, char **argv)
     RUN(threads_do_not_change_the_policy_found);
     RUN(a_budget_ends_the_optimisation_and_counts_the_same_everywhere);
     RUN(the_budget_doubles_while_policies_fail_as_forecast);
+    RUN(a_warm_start_that_gains_nothing_gets_a_rival);
     RUN(a_start_without_any_slope_is_called_stuck);
     RUN(a_start_far_behind_its_rival_is_dropped);
     RUN(horizon_and_starts_near_the_goal_change_the_way_and_not_the_judgement);
@@ -539,6 +615,8 @@ int main(int argc, char **argv)
     RUN(a_fresh_policy_fits_the_ranges_that_were_visited);
     RUN(an_unscaled_policy_starts_as_the_authors_draw_it);
     RUN(an_unscaled_policy_may_begin_where_trials_start);
+    RUN(a_fresh_policy_is_the_cheapest_of_many_draws);
+    RUN(boldness_multiplies_what_a_fresh_policy_asks_for);
     RUN(weights_follow_the_gain_from_network_to_input);
     RUN(draws_are_repeatable_and_differ);
     return DONE();
