@@ -149,12 +149,12 @@ class TaskTest(unittest.TestCase):
         task = mcpilco.Task(
             PENDULUM,
             optimise={"particles": 50, "steps": 7},
-            observer__lowpass=0.25,
+            success__last=0.25,
             set={"start.std": [0.1, 0.2], "model.kernel": "matern32"},
         )
         s = task.settings
         self.assertEqual((s["optimise"]["particles"], s["optimise"]["steps"]), (50, 7))
-        self.assertEqual((s["observer"]["lowpass"], s["start"]["std"]), (0.25, [0.1, 0.2]))
+        self.assertEqual((s["success"]["last"], s["start"]["std"]), (0.25, [0.1, 0.2]))
         self.assertEqual(s["model"]["kernel"], "matern32")
         self.assertEqual((task.states, task.inputs, task.measured), (["theta", "dtheta"], ["u"], ["theta"]))
         self.assertEqual((task.steps, task.angles, task.limits), (50, [0], [2.5]))
@@ -440,7 +440,7 @@ class RunTest(unittest.TestCase):
         self.assertEqual((trial.number, len(data), data.dtype.names[:2]), (3, 51, ("t", "measured.theta")))
         self.assertEqual(data["t"][1], 0.05)
         self.assertEqual(trial.states.dtype.names, ("t", "theta", "dtheta"))
-        self.assertLess(np.abs(trial.states["theta"] - data["truth.theta"][1:50]).max(), 0.2)
+        self.assertLess(np.abs(trial.states["theta"] - data["truth.theta"][1:51]).max(), 0.2)
         f = trial.forecast
         self.assertEqual(f.low.shape, (51, 2))
         self.assertTrue((f.low <= f.median).all() and (f.median <= f.high).all())

@@ -57,7 +57,7 @@ evaluate: 4
 final: 4
 robust: 0.5
 set: {optimise.particles: 32, optimise.steps_first: 5, metric: abs(theta), metric_at: end,
-      limits: '{far: abs(theta) > 0.5}'}
+      limits: '{far: abs(theta) > 0.1}'}
 variants: {a: {}}
 END
 "$MCPILCO" study end.yaml --out end --threads 1 --quiet > end.txt

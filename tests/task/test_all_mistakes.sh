@@ -50,7 +50,7 @@ one 'unknown key "stat"' 's/^state:/stat:/'
 one 'rate: found' 's/^rate:.*/rate: -1/'
 one 'key "cost" is missing' '/^cost:/d'
 one 'unknown name' 's/^cost: .*/cost: 1 - exp(-tetha^2)/'
-one 'observer.type: found' 's/^observer:.*/observer: {type: diference, lowpass: 0.5}/'
+one 'observer.type: found' 's/^policy:/observer: {type: diference, lowpass: 0.5}\n&/'
 one 'unknown key "measurd"' 's/^measured:/measurd:/'
 echo "ok   one mistake is one message"
 

@@ -286,6 +286,16 @@ CASE(gallery_plants_are_plausible)
     CHECK_CLOSE(dx[1], 0.0, 0.0, 1e-12);
     slope_at("tasks/pendubot.yaml", (double[]){acos(-1.0) / 2, 0, -acos(-1.0) / 2, 0, 2}, dx);
     CHECK(dx[1] < 0.0); /* cannot be lifted */
+    slope_at("tasks/maglev.yaml", (double[]){0.01, 0, 0.01 * sqrt(0.05 * 9.81 / 2.2e-5)}, dx); /* floats */
+    CHECK_CLOSE(dx[1], 0.0, 0.0, 1e-12);
+    slope_at("tasks/maglev.yaml", (double[]){0.011, 0, 0.01 * sqrt(0.05 * 9.81 / 2.2e-5)}, dx);
+    CHECK(dx[1] > 1.0); /* further away it falls */
+    slope_at("tasks/mountain-car.yaml", (double[]){-acos(-1.0) / 6, 0, 0}, dx); /* the valley's floor */
+    CHECK_CLOSE(dx[1], 0.0, 0.0, 1e-8);
+    slope_at("tasks/mountain-car.yaml", (double[]){0, 0, 1}, dx); /* full drive does not climb */
+    CHECK(dx[1] < -1.0);
+    slope_at("tasks/mountain-car.yaml", (double[]){1, 0, 0.31}, dx); /* but moves it on the plain */
+    CHECK(dx[1] > 0.3);
     slope_at("tasks/servo.yaml", (double[]){0, 0.5, 0.5}, dx); /* 0.5 V do not move it */
     CHECK(dx[1] < 0.0);
 }
