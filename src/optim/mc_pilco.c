@@ -15,7 +15,7 @@ enum { TRIES = 1 };
 enum { DOUBLED = 3 }; /* times at most: the budget while policies fail as the model says they will */
 #define FIRST_SHARE    0.6 /* of the budget, for the first start where another one may follow */
 #define WORTH_STARTING 0.2 /* share of the budget that must be left for another one */
-#define STALLED        0.01 /* of its cost: a warm start that gains less has nowhere to go */
+#define STALLED        0.01 /* of its cost: a start that gains less has nowhere to go */
 
 /* Share of fresh particles that succeed with this policy. */
 static mcp_status expected_success(const mcp_algorithm_input *in, int true_state, const double *theta,
@@ -137,7 +137,7 @@ static mcp_status particles(const mcp_algorithm_input *in, int true_state, doubl
     if (more) q.work_max = FIRST_SHARE * budget;
     mcp_status st = mcp_policy_optimise(&q, warm, theta, info, err);
     q.work_max = budget;
-    if (st == MCP_OK && warm && set->second_try && !q.incumbent_works &&
+    if (st == MCP_OK && set->second_try && !q.incumbent_works &&
         info->cost_first - info->cost_last < STALLED * fabs(info->cost_first)) {
         more = 1;
         if (budget > 0.0) q.work_max = info->work + FIRST_SHARE * budget; /* whatever is left */

@@ -1,6 +1,6 @@
 /* optimise.c - one policy optimisation.
  *
- *   draws:      a fresh policy is the cheapest of many, from gentle to bold
+ *   draws:      the fresh policy of a second attempt is the cheapest of many, from gentle to bold
  *   candidates: warm start and fresh policies race for a few steps, the best goes on
  *   steps:      particles on new noise -> J, gradient -> norm clip -> Adam -> rule
  *   units:      Adam moves theta/unit, and J is measured by what a trial can cost (mcp_policy_measure): no
@@ -26,6 +26,7 @@
 #include "control/score.h"
 #include "math/arena.h"
 #include "math/clock.h"
+#include "math/rng.h"
 #include "model/posteriors.h"
 #include "optim/adam.h"
 #include "optim/policy_init.h"
@@ -183,6 +184,24 @@ static mcp_status fresh(search *s, double boldness)
     return mcp_policy_draw(&q, s->theta, s->err);
 }
 
+/* Other weights for the basis functions in theta; a policy without any is drawn whole. */
+static mcp_status redraw(search *s, double boldness)
+{
+    const mcp_program *p = s->q->system->controller;
+    mcp_rand           r = mcp_rand_make(s->q->seed, s->q->trial, s->policies, MCP_RNG_POLICY);
+    int                any = 0;
+    for (int k = 0; k < mcp_program_groups(p); k++) {
+        const mcp_param_group *g = mcp_program_group(p, k);
+        if (g->kind != MCP_RBF_WEIGHTS || g->cols < 2) continue;
+        any = 1;
+        for (int i = g->offset; i < g->offset + g->count; i++)
+            s->theta[i] = boldness * s->units.param[i] * (2.0 * mcp_rand_uniform(&r) - 1.0);
+    }
+    if (!any) return fresh(s, boldness);
+    s->policies++;
+    return MCP_OK;
+}
+
 /* The cheapest of many fresh policies, the one in theta among them: of a swing that must be pumped up, or a
  * hill that must be run at, a gentle policy's gradient knows nothing, and a bold one's does. */
 static mcp_status cast(search *s)
@@ -193,7 +212,7 @@ static mcp_status cast(search *s)
     for (int k = 0; k < s->set->draws && st == MCP_OK; k++) {
         mcp_rollout_result result = {.J = 0.0};
         if (s->q->work_max > 0.0 && s->info->work > draws_part * s->q->work_max) break;
-        if (k > 0 && (st = fresh(s, (double)(1 << k % BOLDNESSES))) != MCP_OK) break;
+        if (k > 0 && (st = redraw(s, (double)(1 << k % BOLDNESSES))) != MCP_OK) break;
         s->info->work += 0.5 * (s->few ? s->few_work : s->work);
         if (particles(s, r, draw_noise, 0.0, 1.0, &result, NULL) != MCP_OK || !(result.J < least)) continue;
         least = result.J;
@@ -531,7 +550,7 @@ static mcp_status run(search *s, int warm, mcp_error *err)
         r.steps = q->system->steps;
         if (st == MCP_OK) st = mcp_rollout_create(&s->judge, q->system, models.of, &r, q->pool, err);
     }
-    if (st == MCP_OK && !warm) st = cast(s);
+    if (st == MCP_OK && !warm && q->attempt > 0) st = cast(s);
     if (st == MCP_OK) {
         s->score_first = evaluate(s, &s->info->cost_first);
         /* Fresh policies are a way out of a bad optimum: not needed where a policy works. */

@@ -11,7 +11,8 @@ typedef struct {
     mcp_pool         *pool;
     uint64_t          seed;
     uint32_t          trial;       /* policy trial, from 1 */
-    uint32_t          attempt;     /* from 0: each has fresh policies and noise of its own */
+    /* from 0: each has fresh policies and noise of its own, and from 1 on the best of many draws */
+    uint32_t          attempt;
     int               true_state;  /* MC-PILCO */
     int               incumbent_works; /* the policy in theta succeeded on the plant */
     /* how far the last trial's cost was from its forecast, in the forecast's deviations; 0: there is none */

@@ -212,7 +212,7 @@ typedef struct {
     double near_goal;      /* share of the particles that start near the goal */
     int    incumbent;      /* 0: a policy that worked is treated like any other */
     int    candidates;     /* fresh policies tried beside the warm start */
-    int    draws;          /* of a fresh policy, of which the cheapest is begun with */
+    int    draws;          /* of the fresh policy of a second try, of which the cheapest is begun with */
     int second_try; /* from this trial on a fresh policy too when the warm start leads nowhere; 0: never */
     int    warm_start;
     int    antithetic;

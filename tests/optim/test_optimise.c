@@ -525,6 +525,7 @@ CASE(a_fresh_policy_is_the_cheapest_of_many_draws)
         if (!make(&f, &far)) return;
         f.task->optimise.draws = many ? 64 : 1;
         mcp_optimise_request q = request_of(&f);
+        q.attempt = 1;
         REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &info, err));
         first[many] = info.cost_first;
         last[many] = info.cost_last;
