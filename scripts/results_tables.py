@@ -16,6 +16,7 @@ STUDIES = [
     Study("filter", "experiments/filter.yaml", 301, 320),
     Study("speed", "experiments/speed.yaml", 321, 340),
     Study("table1", "experiments/table1.yaml", 301, 350),
+    Study("rivals", "experiments/rivals.yaml", 301, 350),
     Study("furuta", "experiments/furuta.yaml", 301, 320),
     Study("ballplate", "experiments/ballplate.yaml", 301, 320),
     Study("paper-figure2", "experiments/paper/figure2.yaml", 301, 320),
@@ -221,10 +222,10 @@ def table1(data):
                       ("table1", "mc-pilco-se", "MC-PILCO, SE kernel"),
                       ("table1", "mc-pilco-integrated", "MC-PILCO, SE kernel, speeds integrated"),
                       ("paper-table1", "mc-pilco", "MC-PILCO, the paper's settings")]),
-        ("Black-DROPS", [("table1", "black-drops", "Black-DROPS, MC-PILCO's cost"),
+        ("Black-DROPS", [("rivals", "black-drops", "Black-DROPS, MC-PILCO's cost"),
                          ("baselines", "black-drops-authors", "Black-DROPS, its authors' cost"),
                          ("baselines", "black-drops-wide", "Black-DROPS, that cost four times as wide")]),
-        ("PILCO", [("table1", "pilco", "PILCO, wide start, easier problems first"),
+        ("PILCO", [("rivals", "pilco", "PILCO, wide start, easier problems first"),
                    ("baselines", "pilco-authors", "PILCO, its authors' start")]),
     ]
     rows = []
@@ -234,7 +235,7 @@ def table1(data):
         rows.append([f"*{name} in the paper*", "50"] + [f"{p} %" for p in quoted[name]] + ["", "", ""])
     text = table(head, rows) + "\n\n"
     text += picture(data, "table1-cost.svg", "The comparison metric, trial by trial: median and 5-95 %")
-    return text + "\n" + blackdrops(data) + "\n\n" + source(data, "table1", "paper-table1", "baselines")
+    return text + "\n" + blackdrops(data) + "\n\n" + source(data, "table1", "rivals", "paper-table1", "baselines")
 
 
 def metric_at(runs, trial, key):
@@ -246,7 +247,7 @@ def metric_at(runs, trial, key):
 
 def blackdrops(data):
     """What Black-DROPS finds under its authors' cost, and what the same network can reach in that cost."""
-    ours, theirs = data.runs("table1", "black-drops"), data.runs("baselines", "black-drops-authors")
+    ours, theirs = data.runs("rivals", "black-drops"), data.runs("baselines", "black-drops-authors")
     if not ours:
         return ""
     good, _ = metric_at(ours, 5, "metric")

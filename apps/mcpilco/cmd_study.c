@@ -21,6 +21,7 @@ enum { TRIES = 2 }; /* of a run that fails, per command */
 typedef struct {
     const mcp_study *study;
     const char      *out;
+    const option_list *only; /* variants that are run; none: all */
     int              rank, ranks;
     pthread_mutex_t  lock; /* guards what follows */
     int             *tries;
@@ -34,8 +35,18 @@ static int stop_asked(void *context, const mcp_learn_progress *p)
     return term_stop() != 0;
 }
 
+/* Whether run i is of a variant that was asked for. */
+static int wanted(const workshop *w, int i)
+{
+    int variant, seed, yes = w->only->count == 0;
+    mcp_study_at(w->study, i, &variant, &seed);
+    for (int k = 0; k < w->only->count; k++) yes |= !strcmp(w->only->item[k], w->study->variant[variant].name);
+    return yes;
+}
+
 static int may_try(workshop *w, int i)
 {
+    if (!wanted(w, i)) return 0;
     pthread_mutex_lock(&w->lock);
     int yes = w->tries[i] < TRIES;
     pthread_mutex_unlock(&w->lock);
@@ -71,17 +82,23 @@ static void *work(void *context)
     return NULL;
 }
 
-static int count_done(const workshop *w)
+/* Runs that were asked for, and of these the finished ones. */
+static int count_runs(const workshop *w, int *done)
 {
-    int done = 0;
-    for (int i = 0; i < mcp_study_runs(w->study); i++) done += mcp_study_done(w->study, w->out, i);
-    return done;
+    int all = 0;
+    *done = 0;
+    for (int i = 0; i < mcp_study_runs(w->study); i++) {
+        if (!wanted(w, i)) continue;
+        all++;
+        *done += mcp_study_done(w->study, w->out, i);
+    }
+    return all;
 }
 
 /* Tells how far all workers, ranks included, have come: finished runs are seen by their files. */
 static void watch(workshop *w, int quiet)
 {
-    int    live = term_is_live(stderr), total = mcp_study_runs(w->study), before = count_done(w), told = -1;
+    int    live = term_is_live(stderr), told = -1, before, done, total = count_runs(w, &before);
     double began = mcp_clock(), last = 0;
     for (int running = 1; running;) {
         usleep(200000);
@@ -89,8 +106,8 @@ static void watch(workshop *w, int quiet)
         running = w->running;
         pthread_mutex_unlock(&w->lock);
         if (quiet || w->rank || mcp_clock() - last < (live ? 1 : 5)) continue;
-        last     = mcp_clock();
-        int done = count_done(w);
+        last = mcp_clock();
+        count_runs(w, &done);
         if (!live && done == told) continue;
         told = done;
         char left[40] = "-";
@@ -127,7 +144,7 @@ static int conclude(const workshop *w)
     mcp_study_result r;
     mcp_text         table = {0};
     mcp_error        err;
-    int              code = 1;
+    int              code = 1, done, left = count_runs(w, &done) - done;
     if (mcp_study_collect(&r, w->study, w->out, &err) != MCP_OK ||
         mcp_study_write(w->study, &r, w->out, &err) != MCP_OK)
         term_error("study", &err);
@@ -135,11 +152,11 @@ static int conclude(const workshop *w)
         mcp_study_print(&table, w->study, &r);
         fputs(table.data ? table.data : "", stdout);
         printf("rows: %s/runs.csv, summary.csv, times.csv; page: mcpilco report %s\n", w->out, w->out);
-        code = r.unfinished ? (term_stop() ? 130 : 1) : 0;
-        if (r.unfinished)
+        code = left ? (term_stop() ? 130 : 1) : 0;
+        if (left)
             fprintf(stderr,
                     "mcpilco study: %d of %d runs are not finished; the same command goes on with them\n",
-                    r.unfinished, r.runs);
+                    left, done + left);
     }
     mcp_text_free(&table);
     mcp_study_result_free(&r);
@@ -183,11 +200,30 @@ static int note_file(const mcp_study *s, const char *out)
     return st == MCP_OK;
 }
 
-static int study_here(mcp_study *s, const char *out, const char *seeds, int threads, int quiet, int table,
-                      int rank, int ranks)
+static int known_variants(const mcp_study *s, const option_list *only)
 {
-    workshop w = {.study = s, .out = out, .rank = rank, .ranks = ranks, .lock = PTHREAD_MUTEX_INITIALIZER};
-    if (!parse_seeds(seeds, s)) return 2;
+    for (int k = 0; k < only->count; k++) {
+        int known = 0;
+        for (int v = 0; v < s->variants; v++) known |= !strcmp(only->item[k], s->variant[v].name);
+        if (known) continue;
+        fprintf(stderr, "mcpilco study: --only %s: %s has no such variant; it has", only->item[k], s->file);
+        for (int v = 0; v < s->variants; v++) fprintf(stderr, "%s %s", v ? "," : "", s->variant[v].name);
+        fprintf(stderr, "\n");
+        return 0;
+    }
+    return 1;
+}
+
+static int study_here(mcp_study *s, const char *out, const char *seeds, const option_list *only, int threads,
+                      int quiet, int table, int rank, int ranks)
+{
+    workshop w = {.study = s,
+                  .out = out,
+                  .only = only,
+                  .rank = rank,
+                  .ranks = ranks,
+                  .lock = PTHREAD_MUTEX_INITIALIZER};
+    if (!parse_seeds(seeds, s) || !known_variants(s, only)) return 2;
     if (!rank && !note_file(s, out)) return 1;
 #ifdef MCP_HAVE_MPI
     if (ranks > 1) MPI_Barrier(MPI_COMM_WORLD);
@@ -203,10 +239,13 @@ static int study_here(mcp_study *s, const char *out, const char *seeds, int thre
 int cmd_study(int argc, char **argv)
 {
     const char  *file[1], *out = NULL, *seeds = NULL;
+    option_list  only = {0};
     int          threads = 0, quiet = 0, table = 0;
     const option options[] = {
         {"--out", OPTION_TEXT, &out, 0, 0, "DIR", "folder of the study (studies/NAME)", "-o"},
         {"--seeds", OPTION_TEXT, &seeds, 0, 0, "A..B", "first and last seed (the file's)", NULL},
+        {"--only", OPTION_LIST, &only, 0, 0, "VARIANT", "this variant alone; may be given more than once",
+         NULL},
         {"--threads", OPTION_INT, &threads, 0, 1024, "K",
          "runs at the same time (one per core; under mpirun one per rank)", NULL},
         {"--table", OPTION_FLAG, &table, 0, 0, NULL, "start no run, only tell what the finished ones say",
@@ -249,7 +288,7 @@ int cmd_study(int argc, char **argv)
     }
 #endif
     term_catch_signals();
-    code = study_here(s, folder, seeds, threads, quiet, table, rank, ranks);
+    code = study_here(s, folder, seeds, &only, threads, quiet, table, rank, ranks);
 #ifdef MCP_HAVE_MPI
     if (mpi) MPI_Finalize();
 #endif
