@@ -27,6 +27,7 @@ STUDIES = [
     Study("paper-ballplate", "experiments/paper/ballplate.yaml", 301, 320),
     Study("estimator", "experiments/estimator.yaml", 301, 320),
     Study("gallery", "experiments/gallery.yaml", 201, 205),
+    Study("unseen", "experiments/unseen.yaml", 401, 403),
     Study("double-pendulums", "experiments/double-pendulums.yaml", 201, 205),
     Study("ablations", "experiments/ablations.yaml", 301, 320),
 ]
@@ -45,6 +46,7 @@ RUNGS = [("paper", "the paper's settings"),
          ("plateau", "stops on a plateau, keeps the best policy; higher rate"),
          ("judged", "judged by failures too, under more noise"),
          ("second-try", "a fresh policy where the warm start leads nowhere"),
+         ("draws", "that fresh policy is the cheapest of many, from gentle to bold"),
          ("incumbent", "a policy that works is not thrown away"),
          ("linear-kernel", "SE + linear: what few data show is carried on"),
          ("hold", "a linear part near the goal beside the network"),
@@ -235,7 +237,8 @@ def table1(data):
         rows.append([f"*{name} in the paper*", "50"] + [f"{p} %" for p in quoted[name]] + ["", "", ""])
     text = table(head, rows) + "\n\n"
     text += picture(data, "table1-cost.svg", "The comparison metric, trial by trial: median and 5-95 %")
-    return text + "\n" + blackdrops(data) + "\n\n" + source(data, "table1", "rivals", "paper-table1", "baselines")
+    files = source(data, "table1", "rivals", "paper-table1", "baselines")
+    return text + "\n" + blackdrops(data) + "\n\n" + files
 
 
 def metric_at(runs, trial, key):
@@ -371,6 +374,24 @@ def plain(study, trials):
             rows.append(row[:2 + trials] + row[7:8])
         return (table(head, rows) + "\n\n" if rows else "") + source(data, study)
     return region
+
+
+def unseen(data):
+    """A row per system of the study: when it was first solved, and how the recommended policy does."""
+    if "unseen" not in data.files:
+        return source(data, "unseen")
+    rows, good, count = [], 0, 0
+    for variant in data.files["unseen"].runs:
+        runs = data.runs("unseen", variant)
+        first = [next((r["trial"] for r in run if r["success"] == "1"), "-") for run in runs]
+        finals = [final(run)[:2] for run in runs]
+        good += sum(k >= 0.99 * n for k, n in finals)
+        count += len(finals)
+        rows.append([variant, data.seeds("unseen", variant), ", ".join(first),
+                     ", ".join(f"{k} of {n}" for k, n in finals)])
+    text = table(["system", "seeds", "first solved in trial", "recommended policy, plant runs"], rows)
+    return (f"{text}\n\nOf {count} runs {good} recommend a policy that succeeds in at least 99 % of its "
+            f"plant runs.\n\n{source(data, 'unseen')}")
 
 
 def sign_test(wins, losses):
@@ -590,5 +611,5 @@ def seed_pages(study):
 
 REGIONS = {"figure2": figure2, "table1": table1, "furuta": furuta, "ballplate": ballplate, "ladder": ladder,
            "ablations": plain("ablations", 3), "estimator": estimator, "aims": aims,
-           "speed": speed, "prediction": prediction, "readme": readme, "sources": sources}
+           "speed": speed, "prediction": prediction, "unseen": unseen, "readme": readme, "sources": sources}
 REGIONS |= {f"{s.name}-seeds": seed_pages(s.name) for s in STUDIES}

@@ -40,7 +40,8 @@ static int wanted(const workshop *w, int i)
 {
     int variant, seed, yes = w->only->count == 0;
     mcp_study_at(w->study, i, &variant, &seed);
-    for (int k = 0; k < w->only->count; k++) yes |= !strcmp(w->only->item[k], w->study->variant[variant].name);
+    const char *name = w->study->variant[variant].name;
+    for (int k = 0; k < w->only->count; k++) yes |= !strcmp(w->only->item[k], name);
     return yes;
 }
 

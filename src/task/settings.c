@@ -64,16 +64,16 @@ const mcp_key mcp_optimise_table[] = {
               "runs must show on some hundred "
               "particles"},
     {"draws", KEY_INT, AT(draws), 1, 10000, .fallback = "64",
-     .about = "the fresh policy of a second try is the best of so many: drawn at random, from gentle to eight "
-              "times as bold, and judged by a few particles. Where being gentle leads nowhere, a bold one "
-              "shows what moves"},
+     .about = "the fresh policy of a second try is the best of so many: drawn at random, from gentle to "
+              "eight times as bold, and judged by a few particles. Where being gentle leads nowhere, a bold "
+              "one shows what moves"},
     {"candidates", KEY_INT, AT(candidates), 0, 100, .fallback = "0",
      .about = "fresh policies tried beside the warm start"},
     {"second_try", KEY_INT, AT(second_try), 0, 1000000, .fallback = "3",
      .about = "from this trial on, or where the first start gains less than 1 %, a fresh policy is optimised "
-              "as well, if a fifth of the budget is left, and the better goes on, when the policy before failed and fewer than half of the particles "
-              "succeed with the new one, or when it worked and fewer than 95 % do; one that is far behind is "
-              "dropped; 0 = never"},
+              "as well, if a fifth of the budget is left, and the better goes on, when the policy before "
+              "failed and fewer than half of the particles succeed with the new one, or when it worked and "
+              "fewer than 95 % do; one that is far behind is dropped; 0 = never"},
     {"budget", KEY_NUMBER, AT(budget), 0, 1e9, .fallback = "300", .unit = "gradients",
      .about = "most computing before a trial: the work of so many gradients of all particles (fewer "
               "particles and evaluations count as what they are), so that numbers are the same on every "

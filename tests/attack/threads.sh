@@ -6,7 +6,8 @@ mcpilco=$1 source=$2 out=$3
 export TSAN_OPTIONS="exitcode=0 log_path=$out/race"
 tiny="--set optimise.particles=64 --set optimise.budget=20 --trials 2 --seed 1 --threads 4"
 # shellcheck disable=SC2086
-"$mcpilco" learn "$source/tasks/pendulum.yaml" $tiny --out "$out/run" --live 0 > "$out/learn.txt" 2> "$out/log.txt" &
+"$mcpilco" learn "$source/tasks/pendulum.yaml" $tiny --out "$out/run" --live 0 \
+    > "$out/learn.txt" 2> "$out/log.txt" &
 pid=$!
 for _ in $(seq 1500); do grep -q 'watch it at' "$out/log.txt" && break; sleep 0.02; done
 port=$(sed -n 's/.*127.0.0.1:\([0-9]*\).*/\1/p' "$out/log.txt" | head -n 1)

@@ -48,7 +48,8 @@ sed "s|^  b: .*|  b: {task: $SOURCE/tasks/stage.yaml, trials: 1}|; s/^seeds.*/se
 cmp own.txt again.txt || fail "a study of unequal variants is not finished"
 
 # one variant alone, then the rest
-"$MCPILCO" study own.yaml --out only --only b --threads 1 --quiet > only.txt || fail "--only b is not finished"
+"$MCPILCO" study own.yaml --out only --only b --threads 1 --quiet > only.txt ||
+    fail "--only b is not finished"
 [ "$(cut -d, -f1,2,3 only/runs.csv | tail -n +2 | tr '\n' ' ')" = "b,1,1 " ] || fail "--only ran others too"
 "$MCPILCO" study own.yaml --out only --only c --threads 1 2> e.txt && fail "--only c passed"
 grep -q 'has no such variant; it has a, b' e.txt || { cat e.txt; fail "no word about the variants"; }
