@@ -215,26 +215,19 @@ static int known_variants(const mcp_study *s, const option_list *only)
     return 1;
 }
 
-static int study_here(mcp_study *s, const char *out, const char *seeds, const option_list *only, int threads,
-                      int quiet, int table, int rank, int ranks)
+static int study_here(mcp_study *s, workshop *w, const char *seeds, int threads, int quiet, int table)
 {
-    workshop w = {.study = s,
-                  .out = out,
-                  .only = only,
-                  .rank = rank,
-                  .ranks = ranks,
-                  .lock = PTHREAD_MUTEX_INITIALIZER};
-    if (!parse_seeds(seeds, s) || !known_variants(s, only)) return 2;
-    if (!rank && !note_file(s, out)) return 1;
+    if (!parse_seeds(seeds, s) || !known_variants(s, w->only)) return 2;
+    if (!w->rank && !note_file(s, w->out)) return 1;
 #ifdef MCP_HAVE_MPI
-    if (ranks > 1) MPI_Barrier(MPI_COMM_WORLD);
+    if (w->ranks > 1) MPI_Barrier(MPI_COMM_WORLD);
 #endif
-    if (threads <= 0) threads = ranks > 1 ? 1 : (int)sysconf(_SC_NPROCESSORS_ONLN);
-    int ok = table || run_all(&w, threads, quiet);
+    if (threads <= 0) threads = w->ranks > 1 ? 1 : (int)sysconf(_SC_NPROCESSORS_ONLN);
+    int ok = table || run_all(w, threads, quiet);
 #ifdef MCP_HAVE_MPI
-    if (ranks > 1) MPI_Barrier(MPI_COMM_WORLD);
+    if (w->ranks > 1) MPI_Barrier(MPI_COMM_WORLD);
 #endif
-    return rank ? !ok : ok ? conclude(&w) : 1;
+    return w->rank ? !ok : ok ? conclude(w) : 1;
 }
 
 int cmd_study(int argc, char **argv)
@@ -270,7 +263,8 @@ int cmd_study(int argc, char **argv)
     mcp_study *s;
     mcp_error  err;
     char       folder[4096];
-    int        rank = 0, ranks = 1, code = options_parse(&verb, argc, argv);
+    workshop   w = {.only = &only, .out = folder, .ranks = 1, .lock = PTHREAD_MUTEX_INITIALIZER};
+    int        code = options_parse(&verb, argc, argv);
     if (code != OPTIONS_GO) return code;
     if (mcp_study_load(&s, file[0], &err) != MCP_OK) return term_error("study", &err);
     const char *slash = strrchr(file[0], '/'), *base = slash ? slash + 1 : file[0];
@@ -284,12 +278,13 @@ int cmd_study(int argc, char **argv)
     if (mpi) {
         int provided;
         MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided);
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-        MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+        MPI_Comm_rank(MPI_COMM_WORLD, &w.rank);
+        MPI_Comm_size(MPI_COMM_WORLD, &w.ranks);
     }
 #endif
     term_catch_signals();
-    code = study_here(s, folder, seeds, &only, threads, quiet, table, rank, ranks);
+    w.study = s;
+    code = study_here(s, &w, seeds, threads, quiet, table);
 #ifdef MCP_HAVE_MPI
     if (mpi) MPI_Finalize();
 #endif
