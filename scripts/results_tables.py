@@ -86,7 +86,7 @@ class Data:
     def __init__(self, folder):
         self.folder, self.files, self.trouble = folder, {}, []
         for path in sorted(folder.glob("*.csv")):
-            if path.stem.endswith(("-summary", "-times")) or path.stem == "prediction":
+            if path.stem.endswith(("-summary", "-times")) or path.stem in ("prediction", "kernels"):
                 continue
             self.files[path.stem] = found = Results(path)
             lacking = [k for k in KEYS if not found.head.get(k)]
@@ -422,35 +422,86 @@ def estimator(data):
     return text + ("\n\n" + told + table(head, rows) if rows else "")
 
 
-def prediction(data):
-    """Errors with the automatic smoother over those with one chosen by hand: geometric means."""
-    path = data.folder / "prediction.csv"
+def predictions(data, name):
+    """Head of a file of experiments/prediction, and its errors by place and choice; None: it is not there."""
+    path = data.folder / f"{name}.csv"
     if not path.exists():
-        return "Not run yet: `experiments/prediction`."
+        return None, {}
     lines = path.read_text(encoding="utf-8").splitlines()
     head = dict(line[2:].split(": ", 1) for line in lines if line.startswith("# "))
     cells = {}
     for r in csv.DictReader(line for line in lines if not line.startswith("#")):
         place = (r["task"], r["seed"], r["trials"], r["steps"], r["state"])
-        cells.setdefault(place, {})[r["smoother"]] = float(r["error"])
+        cells.setdefault(place, {})[r["choice"]] = float(r["error"])
+    where = ", ".join(f"{key} {head.get(key, 'unknown')}" for key in ("version", "commit", "seeds"))
+    return where, cells
+
+
+def compared(cells, few, choice, base):
+    """Logarithms of error ratios, a mean over states for each (seed, trials) that few admits."""
+    logs = {}
+    for place, e in cells.items():
+        if few(int(place[2])) and choice in e and base in e and min(e[choice], e[base]) > 0:
+            logs.setdefault(place[1:3], []).append(math.log(e[choice] / e[base]))
+    return [statistics.mean(v) for v in logs.values() if all(map(math.isfinite, v))]
+
+
+def prediction(data):
+    """Errors with the automatic smoother over those with one chosen by hand: geometric means."""
+    where, cells = predictions(data, "prediction")
+    if not where:
+        return "Not run yet: `experiments/prediction`."
     rows = []
     for task in dict.fromkeys(p[0] for p in cells):
         row = [task]
         for steps in ("1", "20"):
-            logs = {}
-            for place, e in cells.items():
-                if place[0] == task and place[3] == steps and len(e) == 2 and min(e.values()) > 0:
-                    logs.setdefault(place[1:3], []).append(math.log(e["auto"] / e["hand"]))
-            means = [statistics.mean(v) for v in logs.values() if all(map(math.isfinite, v))]
-            better = sum(m < 0 for m in means)
-            share = f"{better} of {len(means)}"
+            here = {p: e for p, e in cells.items() if p[0] == task and p[3] == steps}
+            means = compared(here, lambda trials: True, "auto", "hand")
+            share = f"{sum(m < 0 for m in means)} of {len(means)}"
             row += [f"{math.exp(statistics.mean(means)):.2f}", share] if means else ["-", "-"]
         rows.append(row)
     heads = ["task", "one step: error, auto / by hand", "auto is better in", "twenty steps",
              "auto is better in"]
-    where = ", ".join(f"{key} {head.get(key, 'unknown')}" for key in ("version", "commit", "seeds"))
-    source_line = "- [`prediction.csv`](results/prediction.csv): `experiments/prediction`, " + where
-    return table(heads, rows) + "\n\n" + source_line
+    return (table(heads, rows) +
+            f"\n\n- [`prediction.csv`](results/prediction.csv): `experiments/prediction`, {where}")
+
+
+KERNEL_CHOICES = ("se + linear", "se + mp(2)", "matern52")
+
+
+def kernels(data):
+    """Errors after twenty steps over those of se, from little and from more data, and likelihoods."""
+    where, cells = predictions(data, "kernels")
+    if not where:
+        return "Not run yet: `experiments/prediction STUDY --kernels`."
+    rows, every = [], {}
+    tasks = list(dict.fromkeys(p[0] for p in cells))
+    for task in tasks:
+        row = [task]
+        far = {p: e for p, e in cells.items() if p[0] == task and p[3] == "20"}
+        for choice in KERNEL_CHOICES:
+            for few in (lambda trials: trials < 2, lambda trials: trials >= 2):
+                means = compared(far, few, choice, "se")
+                column = len(row)
+                if means:
+                    every.setdefault(column, []).append(statistics.mean(means))
+                row.append(f"{math.exp(statistics.mean(means)):.2f}" if means else "-")
+        for choice in KERNEL_CHOICES:
+            gains_of = [e[choice] - e["se"] for p, e in cells.items()
+                        if p[0] == task and p[3] == "likelihood" and choice in e and "se" in e]
+            column = len(row)
+            if gains_of:
+                every.setdefault(column, []).append(statistics.mean(gains_of))
+            row.append(f"{statistics.mean(gains_of):+.2f}" if gains_of else "-")
+        rows.append(row)
+    last_error = 2 * len(KERNEL_CHOICES)
+    total = [f"{math.exp(statistics.mean(v)):.2f}" if c <= last_error else f"{statistics.mean(v):+.2f}"
+             for c, v in sorted(every.items())]
+    rows.append(["**all, mean**", *total])
+    heads = ["task"] + [f"{c}: {n}" for c in KERNEL_CHOICES for n in ("0, 1 trials", "2 and more")]
+    heads += [f"{c}: likelihood" for c in KERNEL_CHOICES]
+    return (table(heads, rows) +
+            f"\n\n- [`kernels.csv`](results/kernels.csv): `experiments/prediction --kernels`, {where}")
 
 
 SPEED = [("defaults", "defaults"), ("no-budget", "no budget: the plateau rule alone ends an optimisation"),
@@ -610,6 +661,7 @@ def seed_pages(study):
 
 
 REGIONS = {"figure2": figure2, "table1": table1, "furuta": furuta, "ballplate": ballplate, "ladder": ladder,
-           "ablations": plain("ablations", 3), "estimator": estimator, "aims": aims,
-           "speed": speed, "prediction": prediction, "unseen": unseen, "readme": readme, "sources": sources}
+           "ablations": plain("ablations", 3), "estimator": estimator, "aims": aims, "speed": speed,
+           "prediction": prediction, "kernels": kernels, "unseen": unseen, "readme": readme,
+           "sources": sources}
 REGIONS |= {f"{s.name}-seeds": seed_pages(s.name) for s in STUDIES}

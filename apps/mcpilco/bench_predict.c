@@ -77,7 +77,7 @@ static mcp_status foresee(forecaster *f, int start, errors *e, mcp_error *err)
     return st;
 }
 
-static void print_row(const forecaster *f, int trials, const errors *e)
+static void print_row(const forecaster *f, int trials, const errors *e, double likelihood)
 {
     const mcp_task *t = f->s->task;
     printf("%d policy trials:", trials);
@@ -87,8 +87,21 @@ static void print_row(const forecaster *f, int trials, const errors *e)
     for (int g = 0; g < f->s->ngp; g++)
         printf("  %s %.3g", t->state[t->gp[g].kind == MCP_GP_VELOCITY ? t->gp[g].position : t->gp[g].state],
                e->far ? sqrt(e->later[g] / e->far) : NAN);
-    printf("\n");
+    printf("  |  log likelihood %.4g\n", likelihood);
     fflush(stdout);
+}
+
+/* Log marginal likelihood of a datum, added up over the GPs. */
+static mcp_status likelihood_of(const mcp_fit *fit, int ngp, double *sum, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    *sum = 0.0;
+    for (int g = 0; g < ngp && st == MCP_OK; g++) {
+        double nlml;
+        st = mcp_gp_nlml(fit->gp[g], &nlml, NULL, err);
+        *sum -= nlml / mcp_gp_count(fit->gp[g]);
+    }
+    return st;
 }
 
 /* The model of the first n trials, asked about the next one. */
@@ -97,13 +110,15 @@ static mcp_status try_trial(forecaster *f, mcp_fit_data *data, mcp_trial *next, 
 {
     mcp_fit   *fit = NULL;
     errors     e = {.starts = 0};
+    double     likelihood = 0.0;
     mcp_status st = mcp_fit_create(&fit, f->s, data, pool, err);
     f->fit = fit;
     f->t = next;
     f->real = mcp_run_modelled(f->s, &(mcp_run_item){.trial = next});
     if (st == MCP_OK && !f->real) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a trial");
     for (int k = 1; st == MCP_OK && k + 1 < next->samples; k++) st = foresee(f, k, &e, err);
-    if (st == MCP_OK && e.starts) print_row(f, (int)data->number - 1, &e);
+    if (st == MCP_OK) st = likelihood_of(fit, f->s->ngp, &likelihood, err);
+    if (st == MCP_OK && e.starts) print_row(f, (int)data->number - 1, &e, likelihood);
     mcp_free(f->real);
     mcp_fit_free(fit);
     return st;
@@ -129,8 +144,9 @@ static mcp_status run_all(mcp_run *r, const mcp_task *task, int steps, mcp_error
         else st = mcp_estimate_states(&states[i], s, trial[i], err);
     }
     if (st == MCP_OK)
-        printf("%s, %s: root mean square error of one-step changes | after %d steps\n", r->folder, task->name,
-               steps);
+        printf("%s, %s: root mean square error of one-step changes | after %d steps | log likelihood of a "
+               "datum\n",
+               r->folder, task->name, steps);
     for (int n = r->explored; n < r->items && st == MCP_OK; n++) {
         mcp_fit_data data = {n, trial, states, NULL, r->seed, (uint32_t)(n - r->explored + 1), NULL};
         st = try_trial(&f, &data, trial[n], pool, err);
