@@ -241,8 +241,8 @@ static void weak_policy(doctor *q)
                     "The model is right about a policy that is not good enough: the optimisation brought the "
                     "predicted cost from %.3g to %.3g in %d steps, and that is no success.",
                     i->cost_first, i->cost_last, i->steps),
-               "Give the policy more to work with: more basis functions or features, a larger optimise.budget, "
-               "or more trials.");
+               "Give the policy more to work with: more basis functions or features, a larger "
+               "optimise.budget, or more trials.");
 }
 
 static void poor_observer(doctor *q)

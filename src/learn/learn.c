@@ -170,6 +170,7 @@ static double surprise(const mcp_run *r)
 static int foreseen_failures(const mcp_run *r)
 {
     int n = 0;
+    if (!r->task->success.text) return 0; /* nothing says what a failure is */
     for (int k = mcp_run_trials(r); k > 0; k--, n++) {
         const mcp_learn_info *i = &mcp_run_trial(r, k)->info;
         double                off = fabs(i->cost - i->forecast_cost) / i->forecast_std;

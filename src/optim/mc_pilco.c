@@ -17,9 +17,10 @@ enum { DOUBLED = 3 }; /* times at most: the budget while policies fail as the mo
 #define WORTH_STARTING 0.2 /* share of the budget that must be left for another one */
 #define STALLED        0.01 /* of its cost: a start that gains less has nowhere to go */
 
-/* Share of fresh particles that succeed with this policy. */
+/* Share of fresh particles that succeed with this policy. Without a success test: whether it is expected to
+ * cost less than half of what a trial can. */
 static mcp_status expected_success(const mcp_algorithm_input *in, int true_state, const double *theta,
-                                   double *share, mcp_error *err)
+                                   double cost, double *share, mcp_error *err)
 {
     enum { COUNT = 200 };
     int                   success[COUNT];
@@ -29,6 +30,8 @@ static mcp_status expected_success(const mcp_algorithm_input *in, int true_state
                                .seed = in->seed,
                                .trial = in->number,
                                .set = 3};
+    *share = cost < 0.5 * in->cost_scale;
+    if (!in->system->task->success.text) return MCP_OK;
     mcp_status            st = mcp_particles_run(&p, in->system, in->gp, theta, &q, in->pool, err);
     if (st == MCP_OK) st = mcp_particles_score(p, in->system, success, NULL, NULL, err);
     *share = 0.0;
@@ -148,7 +151,7 @@ static mcp_status particles(const mcp_algorithm_input *in, int true_state, doubl
      * will not make another one of it. */
     for (int k = 1; k <= TRIES && st == MCP_OK && info->outcome != MCP_INTERRUPTED; k++) {
         if (q.work_max > 0.0 && info->work > (1.0 - WORTH_STARTING) * q.work_max) break;
-        if ((st = expected_success(in, true_state, theta, &share, err)) != MCP_OK ||
+        if ((st = expected_success(in, true_state, theta, info->cost_last, &share, err)) != MCP_OK ||
             share >= (q.incumbent_works ? 0.95 : 0.5))
             break;
         st = another_try(&q, k, theta, info, err);
