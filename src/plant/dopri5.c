@@ -2,7 +2,7 @@
  * (FSAL). k_i = f(x + h sum_j a_ij k_j)     x+ = x + h sum_i b_i k_i     e = h sum_i (b_i - b*_i) k_i A step
  * is accepted when the root mean square of e_i / (tol s_i) is at most 1; the next one is 0.9 err^(-1/5) times
  * as long, between 1/5 and 10 times. s_i is the size of x_i: the largest of |x_i| and of |x_i'| span in the
- * trial so far, so that no unit is better than another. The input is constant over a sample and jumps
+ * trial so far and in the step itself, so that no unit is better than another. The input is constant over a sample and jumps
  * between samples, so the first stage is never carried across samples, the step size is. */
 #include "plant/dopri5.h"
 
@@ -27,7 +27,7 @@ static const double E[STAGES] = {71.0 / 57600,      0,          -71.0 / 16695, 7
 
 size_t mcp_ode_work(int n)
 {
-    return (size_t)(STAGES + 3) * (size_t)n;
+    return (size_t)(STAGES + 4) * (size_t)n;
 }
 
 /* Root mean square of h v in units of the error that is allowed. What has no size yet allows none. */
@@ -76,16 +76,20 @@ static void stages(const mcp_ode *o, double h, const double *x, double *k, doubl
     }
 }
 
-/* e: room for n numbers. */
-static double error_of(const mcp_ode *o, double h, const double *k, const double *size, const double *y,
-                       double *e)
+/* The slopes of the step itself count for the size as well: what rests until something hits it within the
+ * sample has none else, and no step would be short enough for its first motion. e: room for 2 n numbers. */
+static double error_of(const mcp_ode *o, double span, double h, const double *k, const double *size,
+                       const double *y, double *e)
 {
-    int n = o->n;
+    int     n = o->n;
+    double *wide = e + n;
+    memcpy(wide, size, (size_t)n * sizeof *wide);
+    for (int s = 0; s < STAGES; s++) grow(o, span, k + s * n, wide);
     for (int i = 0; i < n; i++) {
         e[i] = 0.0;
         for (int s = 0; s < STAGES; s++) e[i] += E[s] * k[s * n + i];
     }
-    return norm(o, h, e, size, y);
+    return norm(o, h, e, wide, y);
 }
 
 mcp_status mcp_ode_advance(mcp_ode *o, double span, double *x, mcp_error *err)
@@ -103,7 +107,7 @@ mcp_status mcp_ode_advance(mcp_ode *o, double span, double *x, mcp_error *err)
         int    last = done + o->step * (1.0 + 1e-10) >= span;
         double h = last ? span - done : o->step;
         stages(o, h, x, k, y);
-        double off = error_of(o, h, k, size, y, e);
+        double off = error_of(o, span, h, k, size, y, e);
         if (isfinite(off) && off <= 1.0) {
             done = last ? span : done + h;
             memcpy(x, y, (size_t)n * sizeof *x);

@@ -193,7 +193,7 @@ static const fault faults[] = {
     {"too_narrow_cost",
      MCP_CAUSE_FLAT_COST,
      {.delay = 0},
-     {"cost=1 - exp(-((abs(theta) - pi)/0.2)^2)"},
+     {"cost=1 - exp(-((abs(theta) - pi)/0.002)^2)"},
      "Widen",
      {.delay = 0},
      {"cost=1 - exp(-((abs(theta) - pi)/2)^2)"}},

@@ -16,7 +16,7 @@ static void oscillator(void *context, const double *x, double *dx)
 /* Error after 50 samples of 0.1 s. */
 static double oscillator_error(double tolerance, long *steps)
 {
-    double  w = 3.0, x[2] = {1.0, 0.0}, work[20];
+    double  w = 3.0, x[2] = {1.0, 0.0}, work[22];
     mcp_ode o = {.f = oscillator, .context = &w, .n = 2, .tolerance = tolerance, .work = work};
     for (int k = 0; k < 50; k++) CHECK_OK(mcp_ode_advance(&o, 0.1, x, err));
     *steps = o.steps;
@@ -43,7 +43,7 @@ static void line(void *context, const double *x, double *dx)
 
 CASE(easy_equations_take_one_step_a_sample)
 {
-    double  x[2] = {0.0, 1.0}, work[20];
+    double  x[2] = {0.0, 1.0}, work[22];
     mcp_ode o = {.f = line, .n = 2, .tolerance = 1e-9, .work = work};
     for (int k = 0; k < 10; k++) CHECK_OK(mcp_ode_advance(&o, 0.5, x, err));
     CHECK_CLOSE(x[0], 10.0, 1e-15, 0);
@@ -58,7 +58,7 @@ static void explode(void *context, const double *x, double *dx)
 
 CASE(a_solution_that_explodes_is_an_error_with_a_place)
 {
-    double    x[1] = {1.0}, work[10];
+    double    x[1] = {1.0}, work[11];
     mcp_ode   o = {.f = explode, .n = 1, .tolerance = 1e-8, .work = work};
     mcp_error e = {MCP_OK, ""};
     CHECK(mcp_ode_advance(&o, 2.0, x, &e) == MCP_ERR_NUMERIC);
@@ -71,9 +71,30 @@ static void bad(void *context, const double *x, double *dx)
     dx[0] = NAN;
 }
 
+/* A ball at rest is hit by another one within the sample: until then it has no size of its own. */
+static void hit(void *context, const double *x, double *dx)
+{
+    (void)context;
+    double push = x[0] > x[1] ? 40.0 : 0.0; /* while they overlap */
+    dx[0] = x[2];
+    dx[1] = x[3];
+    dx[2] = -push;
+    dx[3] = push;
+}
+
+CASE(what_is_hit_within_a_sample_begins_to_move)
+{
+    double  x[4] = {-0.0125, 0.0, 1.0, 0.0}, work[44];
+    mcp_ode o = {.f = hit, .n = 4, .tolerance = 1e-8, .work = work};
+    for (int k = 0; k < 5; k++) CHECK_OK(mcp_ode_advance(&o, 0.02, x, err));
+    CHECK_CLOSE(x[2], 0.0, 0, 1e-5); /* equal masses: they change places */
+    CHECK_CLOSE(x[3], 1.0, 0, 1e-5);
+    CHECK(o.steps < 2000);
+}
+
 CASE(nan_slopes_are_an_error)
 {
-    double  x[1] = {1.0}, work[10];
+    double  x[1] = {1.0}, work[11];
     mcp_ode o = {.f = bad, .n = 1, .tolerance = 1e-8, .work = work};
     CHECK(mcp_ode_advance(&o, 2.0, x, NULL) == MCP_ERR_NUMERIC);
 }
@@ -86,7 +107,7 @@ static double follow(const char *name, mcp_ode_fn *f, int nu, int nx, double fri
     mcp_csv     *c = NULL;
     mcp_error    why;
     system_input in = {.friction = friction};
-    double       work[10 * 8], worst = 0.0;
+    double       work[11 * 8], worst = 0.0;
     mcp_ode      o = {.f = f, .context = &in, .n = nx, .tolerance = tolerance, .work = work};
     snprintf(path, sizeof path, TEST_SOURCE_DIR "/tests/plant/ode_%s.csv", name);
     if (mcp_csv_read(&c, path, &why) != MCP_OK) {
@@ -138,6 +159,7 @@ int main(int argc, char **argv)
     RUN(error_follows_the_tolerance);
     RUN(easy_equations_take_one_step_a_sample);
     RUN(a_solution_that_explodes_is_an_error_with_a_place);
+    RUN(what_is_hit_within_a_sample_begins_to_move);
     RUN(nan_slopes_are_an_error);
     RUN(cartpole_agrees_with_scipy);
     RUN(furuta_agrees_with_scipy);
