@@ -2,8 +2,8 @@
  * (FSAL). k_i = f(x + h sum_j a_ij k_j)     x+ = x + h sum_i b_i k_i     e = h sum_i (b_i - b*_i) k_i A step
  * is accepted when the root mean square of e_i / (tol s_i) is at most 1; the next one is 0.9 err^(-1/5) times
  * as long, between 1/5 and 10 times. s_i is the size of x_i: the largest of |x_i| and of |x_i'| span in the
- * trial so far and in the step itself, so that no unit is better than another. The input is constant over a sample and jumps
- * between samples, so the first stage is never carried across samples, the step size is. */
+ * trial so far and in the step itself, so that no unit is better than another. The input is constant over a
+ * sample and jumps between samples, so the first stage is never carried across samples, the step size is. */
 #include "plant/dopri5.h"
 
 #include <float.h>
