@@ -81,7 +81,10 @@ class Integrator:
                 for s in range(7):
                     e += E[s] * k[s][i]
                 off.append(e)
-            e = self.scaled(h, off, y)
+            known = self.size
+            for slope in k:  # they count for the size of this step alone
+                self.grow(span, slope)
+            e, self.size = self.scaled(h, off, y), known
             if e <= 1.0:
                 done = span if last else done + h
                 x, k = y, [k[6]]
