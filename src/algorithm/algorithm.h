@@ -30,6 +30,7 @@ typedef struct {
     double tolerance;             /* of the sparse posterior in use after the check, 0 = exact */
     int    points;                /* most points of any GP's posterior in use */
     int    single;                /* GPs sampled in single precision */
+    int    regulated;             /* 1: it began with the model's regulator at the goal */
     int resampled; /* steps whose particles were drawn again after a NaN; restarts: fresh policies after ten
                       of them */
     double seconds;

@@ -138,7 +138,7 @@ mcp_status mcp_inducing_follow(mcp_inducing *s, const mcp_gp *gp, const double *
 
 void mcp_inducing_improve(mcp_inducing *s, const mcp_gp *gp, int count)
 {
-    double least = 1e-9 * s->largest; /* below it the quotient is rounding errors */
+    double least = 1e-6 * s->largest; /* nearer to points that are there, large weights of opposite sign */
     for (; count > 0 && s->m < s->m_max; count--) {
         int    pivot = -1;
         double most  = 0.0;

@@ -8,7 +8,7 @@
 #include "math/lanes.h"
 #include "math/single.h"
 
-enum { MR = MCP_STRIP_ROWS, GROUP = 16 }; /* points whose terms of the row are added up in single precision */
+enum { MR = MCP_STRIP_ROWS, GROUP = 16, CHUNK = 16 }; /* points whose terms of the row are added up in single precision */
 
 typedef struct {
     const mcp_strip_model *p;
@@ -71,18 +71,27 @@ MCP_INLINE void covariances(strip *s, int nv, int D)
     memcpy(s->mean, mean, (size_t)nv * 2 * sizeof *mean);
 }
 
-/* MR rows of a panel times k rows of B */
+/* MR rows of a panel times k rows of B. CHUNK terms at a time are added up by themselves: the terms are far
+ * larger than their sum, and what a long sum loses to rounding grows with its length. */
 MCP_INLINE void panel(int nv, int k, const float *a, const float *B, mcp_f8 acc[MR][2])
 {
     for (int i = 0; i < MR; i++)
         for (int v = 0; v < nv; v++) acc[i][v] = (mcp_f8){0};
-#pragma GCC unroll 4
-    for (int l = 0; l < k; l++, a += MR, B += MCP_STRIP) {
-        mcp_f8 b[2];
-        for (int v = 0; v < nv; v++) b[v] = mcp_f8_load(B + 8 * v);
-#pragma GCC unroll 6
+    for (int l0 = 0; l0 < k; l0 += CHUNK) {
+        const int l1 = l0 + CHUNK < k ? l0 + CHUNK : k;
+        mcp_f8    part[MR][2];
         for (int i = 0; i < MR; i++)
-            for (int v = 0; v < nv; v++) acc[i][v] += a[i] * b[v];
+            for (int v = 0; v < nv; v++) part[i][v] = (mcp_f8){0};
+#pragma GCC unroll 4
+        for (int l = l0; l < l1; l++, a += MR, B += MCP_STRIP) {
+            mcp_f8 b[2];
+            for (int v = 0; v < nv; v++) b[v] = mcp_f8_load(B + 8 * v);
+#pragma GCC unroll 6
+            for (int i = 0; i < MR; i++)
+                for (int v = 0; v < nv; v++) part[i][v] += a[i] * b[v];
+        }
+        for (int i = 0; i < MR; i++)
+            for (int v = 0; v < nv; v++) acc[i][v] += part[i][v];
     }
 }
 

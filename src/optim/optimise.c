@@ -1,6 +1,6 @@
 /* optimise.c - one policy optimisation.
  *
- *   draws:      the fresh policy of a second attempt is the cheapest of many, from gentle to bold
+ *   starts:     a warm or a fresh policy, see starts.c
  *   candidates: warm start and fresh policies race for a few steps, the best goes on
  *   steps:      particles on new noise -> J, gradient -> norm clip -> Adam -> rule
  *   units:      Adam moves theta/unit, and J is measured by what a trial can cost (mcp_policy_measure): no
@@ -23,53 +23,17 @@
 #include <math.h>
 #include <string.h>
 
-#include "control/score.h"
 #include "math/arena.h"
 #include "math/clock.h"
-#include "math/rng.h"
 #include "model/posteriors.h"
-#include "optim/adam.h"
-#include "optim/policy_init.h"
-#include "optim/rules.h"
+#include "optim/optimise_parts.h"
 
-enum { RACE_STEPS = 50, RESAMPLE_MOST = 10, RESTART_MOST = 5, CHECK_PARTICLES = 32, BOLDNESSES = 4 };
+enum { RACE_STEPS = 50, RESAMPLE_MOST = 10, RESTART_MOST = 5, CHECK_PARTICLES = 32 };
 enum { RULE_PLATEAU = 0, RULE_MONITOR, RULE_SCHEDULE };
 /* shares of the particles: the policy succeeds; it does not, and is given four times the patience */
 static const double failed_few = 0.01, failed_most = 0.5;
-static const double polish_from = 0.75, draws_part = 0.1; /* of the budget */
+static const double polish_from = 0.75; /* of the budget */
 static const double near_part = 0.1; /* of a state's unit: deviation of starts near the goal */
-/* step numbers of noise that stays: the evaluation's, the sparse posterior's check's, the draws' */
-static const uint32_t fixed_noise = UINT32_MAX, check_noise = UINT32_MAX - 1, draw_noise = UINT32_MAX - 2;
-
-typedef struct {
-    const mcp_optimise_request  *q;
-    const mcp_optimise_settings *set;
-    mcp_optimise_info           *info;
-    mcp_error                   *err;
-    mcp_rollout *rollout, *few, *judge; /* few: for the first steps; judge: for evaluations */
-    int          coarse;                /* 1: the few are in use */
-    double work, few_work, judge_work; /* of a gradient of each; 1: of all particles over a trial */
-    int                          judges;          /* its particles */
-    mcp_adam                     adam;
-    mcp_pace                     pace;
-    int                          params, steps_max, room;
-    uint32_t                     draws;    /* noise sets used */
-    uint32_t                     policies; /* fresh policies drawn */
-    double                      *theta, *gradient, *best, *rate;
-    mcp_policy_units             units;
-    double                       trial_cost;   /* unit of J */
-    double                      *adjoint_unit; /* [nx] */
-    double                      *near_std;     /* [nx] of starts near the goal */
-    double best_score, best_cost; /* on the fixed noise: with failures counted, and J alone */
-    double *states, *applied; /* of an evaluation's particles; NULL: no success test */
-    double failed;            /* the share of them that failed in the last evaluation */
-    double *costs, *reference_costs; /* [judges] of the last evaluation, and of the last that counted */
-    mcp_scorer *scorer;
-    double                       score_first;
-    int                          stopped;   /* by the callback */
-    int                          spent;     /* the budget is used up */
-    double                       began;
-} search;
 
 /* Dropout as the noise streams can draw it, so that activations are scaled by what is really kept. */
 static double drawable(double dropout)
@@ -77,16 +41,19 @@ static double drawable(double dropout)
     return floor(dropout * 256.0 + 0.5) / 256.0;
 }
 
-/* How many of the particles that gradients are taken from start near the goal. */
-static int near_count(const search *s, int particles)
+/* How many of the particles start near the goal: of those that gradients are taken from some, of those that
+ * show how it is held all, of judges none. */
+static int near_count(const mcp_search *s, uint32_t step, int particles)
 {
-    return isfinite(s->units.goal[0]) ? (int)(s->set->near_goal * particles) : 0;
+    if (!isfinite(s->units.goal[0])) return 0;
+    if (step == MCP_HOLD_NOISE) return particles;
+    return step > MCP_HOLD_NOISE ? 0 : (int)(s->set->near_goal * particles);
 }
 
-static mcp_status particles(search *s, mcp_rollout *rollout, uint32_t step, double dropout, double stress,
-                            mcp_rollout_result *result, mcp_error *err)
+mcp_status mcp_search_particles(mcp_search *s, mcp_rollout *rollout, uint32_t step, double dropout,
+                                double stress, mcp_rollout_result *result, mcp_error *err)
 {
-    int near = step >= draw_noise ? 0 : near_count(s, mcp_rollout_particles(rollout));
+    int near = near_count(s, step, mcp_rollout_particles(rollout));
     mcp_stream_noise stream = {.system = s->q->system,
                                .seed = s->q->seed,
                                .trial = s->q->trial,
@@ -101,8 +68,9 @@ static mcp_status particles(search *s, mcp_rollout *rollout, uint32_t step, doub
     return mcp_rollout_run(rollout, s->theta, stream.dropout, &noise, result, err);
 }
 
+
 /* Share of the judged particles that fail the task's success test. */
-static double failures(const search *s)
+static double failures(const mcp_search *s)
 {
     const int nx = s->q->system->nx, nu = s->q->system->nu;
     int       good = 0;
@@ -121,14 +89,14 @@ static double failures(const search *s)
  * kept. A wide cost hardly tells a policy that always ends well from one that does nine times in ten: the
  * success test does. And of failures that come once in a thousand runs some hundred particles show nothing,
  * unless their noise is larger than the robot's. */
-static double evaluate(search *s, double *J)
+static double evaluate(mcp_search *s, double *J)
 {
     mcp_rollout_result result = {.states = s->states, .applied = s->applied, .particle_cost = s->costs};
     double             score;
     *J = INFINITY;
     s->failed = 0.0;
     s->info->work += 0.5 * s->judge_work;
-    if (particles(s, s->judge, fixed_noise, 0.0, s->set->stress, &result, NULL) != MCP_OK) return INFINITY;
+    if (mcp_search_particles(s, s->judge, MCP_FIXED_NOISE, 0.0, s->set->stress, &result, NULL) != MCP_OK) return INFINITY;
     if (s->states) s->failed = failures(s);
     *J    = result.J;
     score = result.J + s->set->success_weight * s->failed * fabs(result.J);
@@ -143,7 +111,7 @@ static double evaluate(search *s, double *J)
 /* The least gain over the reference that counts. Chance: the standard error of the gain over the particles,
  * times how many deviations the last forecast was off (1.5 at most, and before there was one). Use: a policy
  * that already succeeds needs a gain that would replace it. */
-static double worth(const search *s, double reference)
+static double worth(const mcp_search *s, double reference)
 {
     const double surprise = s->q->surprise;
     double       doubt = surprise > 0.0 ? fmin(fmax(surprise, 1.0), 1.5) : 1.5;
@@ -155,7 +123,7 @@ static double worth(const search *s, double reference)
 }
 
 /* One evaluation for the plateau rule, at step i. */
-static mcp_verdict plateau_at(search *s, mcp_plateau *r, int i)
+static mcp_verdict plateau_at(mcp_search *s, mcp_plateau *r, int i)
 {
     double      J, now = evaluate(s, &J);
     r->patience = s->set->patience * (s->states && s->failed > failed_most ? 4 : 1);
@@ -165,83 +133,32 @@ static mcp_verdict plateau_at(search *s, mcp_plateau *r, int i)
     return verdict;
 }
 
-static void go_to_best(search *s)
+static void go_to_best(mcp_search *s)
 {
     if (isfinite(s->best_score)) memcpy(s->theta, s->best, (size_t)s->params * sizeof *s->theta);
     mcp_adam_reset(&s->adam);
 }
 
-static mcp_status fresh(search *s, double boldness)
-{
-    mcp_adam_reset(&s->adam);
-    const mcp_policy_request q = {.system = s->q->system,
-                                  .visited = s->q->visited,
-                                  .visits = s->q->visits,
-                                  .seed = s->q->seed,
-                                  .trial = s->q->trial,
-                                  .draw = s->policies++,
-                                  .boldness = boldness};
-    return mcp_policy_draw(&q, s->theta, s->err);
-}
-
-/* Other weights for the basis functions in theta; a policy without any is drawn whole. */
-static mcp_status redraw(search *s, double boldness)
-{
-    const mcp_program *p = s->q->system->controller;
-    mcp_rand           r = mcp_rand_make(s->q->seed, s->q->trial, s->policies, MCP_RNG_POLICY);
-    int                any = 0;
-    for (int k = 0; k < mcp_program_groups(p); k++) {
-        const mcp_param_group *g = mcp_program_group(p, k);
-        if (g->kind != MCP_RBF_WEIGHTS || g->cols < 2) continue;
-        any = 1;
-        for (int i = g->offset; i < g->offset + g->count; i++)
-            s->theta[i] = boldness * s->units.param[i] * (2.0 * mcp_rand_uniform(&r) - 1.0);
-    }
-    if (!any) return fresh(s, boldness);
-    s->policies++;
-    return MCP_OK;
-}
-
-/* The cheapest of many fresh policies, the one in theta among them: of a swing that must be pumped up, or a
- * hill that must be run at, a gentle policy's gradient knows nothing, and a bold one's does. */
-static mcp_status cast(search *s)
-{
-    mcp_rollout *r = s->few ? s->few : s->rollout;
-    mcp_status   st = MCP_OK;
-    double       least = INFINITY;
-    for (int k = 0; k < s->set->draws && st == MCP_OK; k++) {
-        mcp_rollout_result result = {.J = 0.0};
-        if (s->q->work_max > 0.0 && s->info->work > draws_part * s->q->work_max) break;
-        if (k > 0 && (st = redraw(s, (double)(1 << k % BOLDNESSES))) != MCP_OK) break;
-        s->info->work += 0.5 * (s->few ? s->few_work : s->work);
-        if (particles(s, r, draw_noise, 0.0, 1.0, &result, NULL) != MCP_OK || !(result.J < least)) continue;
-        least = result.J;
-        memcpy(s->best, s->theta, (size_t)s->params * sizeof *s->best);
-    }
-    if (isfinite(least)) memcpy(s->theta, s->best, (size_t)s->params * sizeof *s->theta);
-    return st;
-}
-
 /* A gradient at theta on new noise. NaN: other noise, then another policy. */
-static mcp_status sample(search *s, mcp_rollout_result *result, int *event)
+static mcp_status sample(mcp_search *s, mcp_rollout_result *result, int *event)
 {
     for (;;) {
         mcp_status st = MCP_OK;
         for (int k = 0; k < RESAMPLE_MOST; k++) {
             mcp_rollout *now = s->coarse ? s->few : s->rollout;
             s->info->work += s->coarse ? s->few_work : s->work;
-            st = particles(s, now, s->draws++, s->pace.dropout, 1.0, result, s->err);
+            st = mcp_search_particles(s, now, s->draws++, s->pace.dropout, 1.0, result, s->err);
             if (st != MCP_ERR_NUMERIC) return st;
             s->info->resampled++;
         }
         if (s->info->restarts >= RESTART_MOST) return st;
         s->info->restarts++;
         *event = 2;
-        if ((st = fresh(s, 1.0)) != MCP_OK) return st;
+        if ((st = mcp_start_fresh(s, 1.0)) != MCP_OK) return st;
     }
 }
 
-static mcp_status grow(search *s)
+static mcp_status grow(mcp_search *s)
 {
     if (s->info->steps < s->room) return MCP_OK;
     int     room = s->room ? 2 * s->room : 1024;
@@ -255,7 +172,7 @@ static mcp_status grow(search *s)
 }
 
 /* One Adam step; *J is its cost. */
-static mcp_status step(search *s, int event, double *J)
+static mcp_status step(mcp_search *s, int event, double *J)
 {
     mcp_rollout_result result = {.gradient = s->gradient};
     mcp_status         st = grow(s);
@@ -285,21 +202,21 @@ static mcp_status step(search *s, int event, double *J)
 }
 
 /* Whether this start is so far behind what another one ended with that it is not worth its time. */
-static int far_behind(const search *s, int step)
+static int far_behind(const mcp_search *s, int step)
 {
     double least = s->q->rival;
     return (step >= 400 && s->best_score > 1.3 * least) || (step >= 200 && s->best_score > 2.0 * least);
 }
 
 /* Warm start and fresh policies for a few steps each; theta becomes the best of them. */
-static mcp_status race(search *s, int warm)
+static mcp_status race(mcp_search *s, int warm)
 {
     mcp_status st = MCP_OK;
     for (int k = 0; k <= s->set->candidates && st == MCP_OK && !s->stopped && !s->spent; k++) {
         double J;
         mcp_adam_reset(&s->adam);
         if (k > 0 || !warm) {
-            if (k > 0) st = fresh(s, 1.0); /* candidate 0 is in theta already, drawn or warm */
+            if (k > 0) st = mcp_start_fresh(s, 1.0); /* candidate 0 is in theta already, drawn or warm */
             if (st == MCP_OK) evaluate(s, &J);
         }
         for (int i = 0; i < RACE_STEPS && st == MCP_OK && !s->stopped; i++) st = step(s, i == 0 ? 3 : 0, &J);
@@ -310,13 +227,13 @@ static mcp_status race(search *s, int warm)
 }
 
 /* The last part of a budget is for low rates, which a policy needs to settle. */
-static int short_of_work(const search *s)
+static int short_of_work(const mcp_search *s)
 {
     return s->set->stop_rule == RULE_PLATEAU && s->q->work_max > 0.0 &&
            s->pace.step_size == s->set->step_size && s->info->work > polish_from * s->q->work_max;
 }
 
-static mcp_verdict polish(search *s, mcp_plateau *r, int i)
+static mcp_verdict polish(mcp_search *s, mcp_plateau *r, int i)
 {
     double J;
     (void)evaluate(s, &J);
@@ -326,7 +243,7 @@ static mcp_verdict polish(search *s, mcp_plateau *r, int i)
     return MCP_RULE_LOWERED;
 }
 
-static mcp_status descend(search *s)
+static mcp_status descend(mcp_search *s)
 {
     const mcp_optimise_settings *set = s->set;
     const mcp_pace               start = s->pace;
@@ -382,7 +299,7 @@ static mcp_status descend(search *s)
     return st;
 }
 
-static size_t layout(search *s, char *mem)
+static size_t layout(mcp_search *s, char *mem)
 {
     mcp_arena a = {mem, 0};
     size_t    n = (size_t)s->params;
@@ -403,7 +320,7 @@ static size_t layout(search *s, char *mem)
     return a.used;
 }
 
-static mcp_status search_memory(search *s, void **memory)
+static mcp_status search_memory(mcp_search *s, void **memory)
 {
     const mcp_program *p = s->q->system->controller;
     mcp_status         st = mcp_block_alloc(memory, layout(s, NULL), s->err);
@@ -429,7 +346,7 @@ static mcp_status search_memory(search *s, void **memory)
 }
 
 /* Always from the same draw, so that the units of a trial follow from its data alone. */
-static mcp_status measure(search *s)
+static mcp_status measure(mcp_search *s)
 {
     const mcp_policy_request q = {.system = s->q->system,
                                   .visited = s->q->visited,
@@ -465,7 +382,7 @@ double mcp_incumbent_margin(const mcp_optimise_request *q, double score)
 }
 
 /* The policy that worked on the plant stays unless the model promises enough. */
-static void keep_incumbent(search *s, const double *incumbent)
+static void keep_incumbent(mcp_search *s, const double *incumbent)
 {
     double gain = s->score_first - s->info->score_last;
     if (!isfinite(s->score_first) || gain > mcp_incumbent_margin(s->q, s->score_first)) return;
@@ -478,7 +395,7 @@ static void keep_incumbent(search *s, const double *incumbent)
 /* Gradient of a few particles at the policy's start, without dropout, on noise of its own. */
 static mcp_status check_gradient(void *context, mcp_posterior *const *p, double *g, mcp_error *err)
 {
-    const search               *s = context;
+    const mcp_search           *s = context;
     const mcp_optimise_request *q = s->q;
     mcp_rollout_settings        set = {.particles = CHECK_PARTICLES,
                                        .steps = q->system->steps,
@@ -489,7 +406,7 @@ static mcp_status check_gradient(void *context, mcp_posterior *const *p, double 
     mcp_stream_noise            stream = {.system = q->system,
                                           .seed = q->seed,
                                           .trial = q->trial,
-                                          .step = check_noise};
+                                          .step = MCP_CHECK_NOISE};
     mcp_noise                   noise = mcp_noise_from_stream(&stream);
     mcp_rollout_result          result = {.gradient = g};
     mcp_rollout                *r;
@@ -500,7 +417,7 @@ static mcp_status check_gradient(void *context, mcp_posterior *const *p, double 
     return st;
 }
 
-static mcp_status make_posteriors(search *s, mcp_posteriors *models, mcp_error *err)
+static mcp_status make_posteriors(mcp_search *s, mcp_posteriors *models, mcp_error *err)
 {
     const mcp_model_settings *m = &s->q->system->task->model;
     mcp_posteriors_request    r = {.ngp = s->q->system->ngp,
@@ -513,7 +430,7 @@ static mcp_status make_posteriors(search *s, mcp_posteriors *models, mcp_error *
     return mcp_posteriors_create(models, &r, err);
 }
 
-static mcp_status run(search *s, int warm, mcp_error *err)
+static mcp_status run(mcp_search *s, int warm, mcp_error *err)
 {
     const mcp_optimise_request *q = s->q;
     mcp_posteriors              models = {0};
@@ -529,7 +446,7 @@ static mcp_status run(search *s, int warm, mcp_error *err)
                               .adjoint_unit = s->adjoint_unit};
     int horizon = (int)lround(s->set->horizon * q->system->task->rate);
     if (horizon > 0 && horizon < q->system->steps) r.steps = horizon;
-    if (st == MCP_OK && !warm) st = fresh(s, 1.0);
+    if (st == MCP_OK && !warm) st = mcp_start_fresh(s, 1.0);
     if (st == MCP_OK) memcpy(incumbent, s->theta, (size_t)s->params * sizeof *incumbent);
     if (st == MCP_OK) st = make_posteriors(s, &models, err);
     if (st == MCP_OK) {
@@ -550,7 +467,8 @@ static mcp_status run(search *s, int warm, mcp_error *err)
         r.steps = q->system->steps;
         if (st == MCP_OK) st = mcp_rollout_create(&s->judge, q->system, models.of, &r, q->pool, err);
     }
-    if (st == MCP_OK && !warm && q->attempt > 0) st = cast(s);
+    if (st == MCP_OK && !warm && q->attempt > 0) st = mcp_start_cast(s);
+    if (st == MCP_OK && s->set->regulator) st = mcp_start_regulated(s, models.of, warm && q->incumbent_works);
     if (st == MCP_OK) {
         s->score_first = evaluate(s, &s->info->cost_first);
         /* Fresh policies are a way out of a bad optimum: not needed where a policy works. */
@@ -579,7 +497,7 @@ mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *
     const mcp_optimise_settings *set = &q->system->task->optimise;
     mcp_optimise_info            unused = {0};
     void                        *memory = NULL;
-    search s = {.q = q,
+    mcp_search s = {.q = q,
                 .set = set,
                 .info = info ? info : &unused,
                 .err = err,

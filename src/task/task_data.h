@@ -210,6 +210,7 @@ typedef struct {
     double budget;         /* of computing, in gradients of all particles; 0: none */
     double horizon;        /* s, 0: the whole trial */
     double near_goal;      /* share of the particles that start near the goal */
+    int    regulator;      /* a policy's linear part starts as what holds the goal on the model */
     int    incumbent;      /* 0: a policy that worked is treated like any other */
     int    candidates;     /* fresh policies tried beside the warm start */
     int    draws;          /* of the fresh policy of a second try, of which the cheapest is begun with */
