@@ -136,19 +136,28 @@ mcp_status mcp_inducing_follow(mcp_inducing *s, const mcp_gp *gp, const double *
     return MCP_OK;
 }
 
+/* The datum that brings the mean nearest, of those that leave more than this unexplained; -1: none does. */
+static int best_for_mean(const mcp_inducing *s, int n, double least)
+{
+    int    pivot = -1;
+    double most  = 0.0;
+    for (int i = 0; i < n; i++) {
+        double gain = s->rest[i] > least ? s->mean[i] * s->mean[i] / s->rest[i] : 0.0;
+        if (gain > most) {
+            pivot = i;
+            most  = gain;
+        }
+    }
+    return pivot;
+}
+
+/* Points close to others get large weights of opposite sign, which single precision does not stand: they are
+ * taken when no other is left. Closer still, the quotient is rounding errors. */
 void mcp_inducing_improve(mcp_inducing *s, const mcp_gp *gp, int count)
 {
-    double least = 1e-6 * s->largest; /* nearer to points that are there, large weights of opposite sign */
     for (; count > 0 && s->m < s->m_max; count--) {
-        int    pivot = -1;
-        double most  = 0.0;
-        for (int i = 0; i < gp->n; i++) {
-            double gain = s->rest[i] > least ? s->mean[i] * s->mean[i] / s->rest[i] : 0.0;
-            if (gain > most) {
-                pivot = i;
-                most  = gain;
-            }
-        }
+        int pivot = best_for_mean(s, gp->n, 1e-4 * mcp_gp_noise_var(gp));
+        if (pivot < 0) pivot = best_for_mean(s, gp->n, 1e-9 * s->largest);
         if (pivot < 0) break;
         add_column(s, gp, pivot);
     }
