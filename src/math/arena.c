@@ -108,18 +108,30 @@ static int must_fail(void)
 /* A block of several huge pages starts on one and asks for them: a tape that is written and read from end to
  * end otherwise misses the address cache at every page, and what falls together in the second-level cache is
  * left to chance. */
-static void *aligned_block(size_t size)
+static size_t alignment(size_t size)
 {
 #if defined(MADV_HUGEPAGE) && !defined(ARENA_ASAN)
     const size_t huge = (size_t)1 << 21;
-    if (size >= 2 * huge && size <= SIZE_MAX - huge) {
-        void *block = aligned_alloc(huge, (size + huge - 1) & ~(huge - 1));
-        if (block)
-            madvise(block, size & ~(huge - 1), MADV_HUGEPAGE); /* a wish: without it only speed is lost */
-        return block;
-    }
+    if (size >= 2 * huge) return huge;
 #endif
-    return aligned_alloc(ALIGN, size);
+    (void)size;
+    return ALIGN;
+}
+
+/* calloc hands out large blocks without touching them: the system clears a page when it is first used, by the
+ * thread that uses it, and not all of them here. Where the block began stands in front of it. */
+static void *aligned_block(size_t size)
+{
+    const size_t align = alignment(size), all = add(size, align + sizeof(void *));
+    char        *whole = all == SIZE_MAX ? NULL : calloc(1, all), *block;
+    if (!whole) return NULL;
+    block = whole + sizeof(void *);
+    block += (align - (uintptr_t)block % align) % align;
+    memcpy(block - sizeof whole, &whole, sizeof whole);
+#if defined(MADV_HUGEPAGE) && !defined(ARENA_ASAN)
+    if (align > ALIGN) madvise(block, size & ~(align - 1), MADV_HUGEPAGE); /* a wish: else only speed is lost */
+#endif
+    return block;
 }
 
 mcp_status mcp_block_alloc(void **out, size_t bytes, mcp_error *err)
@@ -127,13 +139,14 @@ mcp_status mcp_block_alloc(void **out, size_t bytes, mcp_error *err)
     size_t size = round_up(bytes ? bytes : 1);
     *out        = must_fail() || size == SIZE_MAX ? NULL : aligned_block(size);
     if (!*out) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory: %zu bytes were asked for", bytes);
-    memset(*out, 0, size);
     return MCP_OK;
 }
 
 void mcp_block_free(void *block)
 {
-    free(block);
+    char *whole = NULL;
+    if (block) memcpy(&whole, (char *)block - sizeof whole, sizeof whole);
+    free(whole);
 }
 
 void *mcp_calloc(size_t n, size_t size)

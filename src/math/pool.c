@@ -1,5 +1,9 @@
 /* pool.c - threads that take numbered tasks from one counter. The caller works too; it returns when the last
- * task has ended and every worker has let go of the job. */
+ * task has ended and every worker has let go of the job.
+ *
+ * A policy-gradient step is a millisecond, and to wake a thread that sleeps takes some fifty microseconds: so
+ * whoever waits looks again and again for about that long before it sleeps. Not where threads have to share
+ * cores: there the one waited for could use the time. */
 #include "math/pool.h"
 
 #include <pthread.h>
@@ -8,6 +12,8 @@
 #include <unistd.h>
 
 #include "math/arena.h"
+
+enum { LOOKS = 2000 }; /* of some tens of nanoseconds each */
 
 typedef struct {
     mcp_pool *pool;
@@ -20,9 +26,11 @@ struct mcp_pool {
     int             started; /* worker threads that exist */
     pthread_mutex_t lock;
     pthread_cond_t  work, idle;
-    unsigned long   job;  /* number of the present job; a worker waits for it to change */
-    int             busy; /* workers that have not finished the present job */
-    int             quit;
+    int             looks;    /* how often to look before sleeping */
+    int             sleepers; /* workers that sleep; under the lock */
+    atomic_ulong    job;      /* number of the present job; a worker waits for it to change */
+    atomic_int      busy;     /* workers that have not finished the present job */
+    atomic_int      quit;
     int             tasks;
     mcp_pool_fn    *fn;
     void           *context;
@@ -35,23 +43,53 @@ static void take_tasks(mcp_pool *p, int me)
     for (int task; (task = atomic_fetch_add(&p->next, 1)) < p->tasks;) p->fn(p->context, task, me);
 }
 
+static void relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+static void wait_for_job(mcp_pool *p, unsigned long seen)
+{
+    for (int i = 0; i < p->looks; i++) {
+        if (atomic_load(&p->job) != seen || atomic_load(&p->quit)) return;
+        relax();
+    }
+    pthread_mutex_lock(&p->lock);
+    p->sleepers++;
+    while (!atomic_load(&p->quit) && atomic_load(&p->job) == seen) pthread_cond_wait(&p->work, &p->lock);
+    p->sleepers--;
+    pthread_mutex_unlock(&p->lock);
+}
+
 static void *work(void *arg)
 {
-    worker       *w    = arg;
-    mcp_pool     *p    = w->pool;
-    unsigned long seen = 0;
-    pthread_mutex_lock(&p->lock);
-    for (;;) {
-        while (!p->quit && p->job == seen) pthread_cond_wait(&p->work, &p->lock);
-        if (p->quit) break;
-        seen = p->job;
-        pthread_mutex_unlock(&p->lock);
+    worker   *w = arg;
+    mcp_pool *p = w->pool;
+    for (unsigned long seen = 0;; seen++) { /* no job begins before all workers have let go of the last */
+        wait_for_job(p, seen);
+        if (atomic_load(&p->quit)) break;
         take_tasks(p, w->worker);
+        if (atomic_fetch_sub(&p->busy, 1) > 1) continue;
         pthread_mutex_lock(&p->lock);
-        if (--p->busy == 0) pthread_cond_signal(&p->idle);
+        pthread_cond_signal(&p->idle);
+        pthread_mutex_unlock(&p->lock);
     }
-    pthread_mutex_unlock(&p->lock);
     return NULL;
+}
+
+static void wait_for_workers(mcp_pool *p)
+{
+    for (int i = 0; i < p->looks; i++) {
+        if (!atomic_load(&p->busy)) return;
+        relax();
+    }
+    pthread_mutex_lock(&p->lock);
+    while (atomic_load(&p->busy)) pthread_cond_wait(&p->idle, &p->lock);
+    pthread_mutex_unlock(&p->lock);
 }
 
 int mcp_pool_cores(void)
@@ -72,6 +110,7 @@ mcp_status mcp_pool_create(mcp_pool **out, int threads, mcp_error *err)
     mcp_pool *p = mcp_calloc(1, sizeof *p + (size_t)threads * sizeof p->workers[0]);
     if (!p) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a pool of %d threads", threads);
     p->threads = threads;
+    p->looks = threads <= mcp_pool_cores() ? LOOKS : 0;
     pthread_mutex_init(&p->lock, NULL);
     pthread_cond_init(&p->work, NULL);
     pthread_cond_init(&p->idle, NULL);
@@ -92,7 +131,7 @@ void mcp_pool_free(mcp_pool *p)
 {
     if (!p) return;
     pthread_mutex_lock(&p->lock);
-    p->quit = 1;
+    atomic_store(&p->quit, 1);
     pthread_cond_broadcast(&p->work);
     pthread_mutex_unlock(&p->lock);
     for (int i = 0; i < p->started; i++) pthread_join(p->workers[i].thread, NULL);
@@ -117,13 +156,11 @@ void mcp_pool_run(mcp_pool *p, int tasks, mcp_pool_fn *fn, void *context)
     p->tasks   = tasks;
     p->fn      = fn;
     p->context = context;
-    p->busy    = p->started;
+    atomic_store(&p->busy, p->started);
     atomic_store(&p->next, 0);
-    p->job++;
-    pthread_cond_broadcast(&p->work);
+    atomic_fetch_add(&p->job, 1);
+    if (p->sleepers) pthread_cond_broadcast(&p->work);
     pthread_mutex_unlock(&p->lock);
     take_tasks(p, 0);
-    pthread_mutex_lock(&p->lock);
-    while (p->busy) pthread_cond_wait(&p->idle, &p->lock);
-    pthread_mutex_unlock(&p->lock);
+    wait_for_workers(p);
 }

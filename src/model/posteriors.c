@@ -32,21 +32,47 @@ static mcp_posterior_settings rule(const mcp_posteriors_request *q)
     return s;
 }
 
+/* One posterior of several, each with a status and a message of its own. */
+typedef struct {
+    mcp_status         status;
+    mcp_error          err;
+    mcp_posterior_info info;
+} made;
+
+typedef struct {
+    const mcp_posteriors_request *q;
+    const mcp_posterior_settings *set;
+    mcp_posterior               **p;
+    made                         *of;
+} making;
+
+static void make_one(void *context, int g, int worker)
+{
+    making *m = context;
+    (void)worker;
+    m->of[g].status =
+        mcp_posterior_create(&m->p[g], m->q->gp[g], m->set, mcp_isa_level(), &m->of[g].info, &m->of[g].err);
+}
+
 static mcp_status make(const mcp_posteriors_request *q, const mcp_posterior_settings *s, mcp_posterior ***out,
                        int *points, mcp_error *err)
 {
-    mcp_status      st = MCP_OK;
-    mcp_posterior **p = mcp_calloc((size_t)q->ngp + 1, sizeof *p);
+    mcp_status st = MCP_OK;
+    making     m = {.q = q,
+                    .set = s,
+                    .p = mcp_calloc((size_t)q->ngp + 1, sizeof *m.p),
+                    .of = mcp_calloc((size_t)q->ngp + 1, sizeof *m.of)};
     *out = NULL;
-    if (!p) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d posteriors", q->ngp);
     *points = 0;
+    if (!m.p || !m.of) st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory for %d posteriors", q->ngp);
+    else mcp_pool_run(q->pool, q->ngp, make_one, &m);
     for (int g = 0; g < q->ngp && st == MCP_OK; g++) {
-        mcp_posterior_info info = {0};
-        st = mcp_posterior_create(&p[g], q->gp[g], s, mcp_isa_level(), &info, err);
-        if (info.points > *points) *points = info.points;
+        if ((st = m.of[g].status) != MCP_OK) mcp_fail(err, st, "%s", m.of[g].err.text);
+        if (m.of[g].info.points > *points) *points = m.of[g].info.points;
     }
-    if (st == MCP_OK) *out = p;
-    else release(p, q->ngp);
+    if (st == MCP_OK) *out = m.p;
+    else release(m.p, q->ngp);
+    mcp_free(m.of);
     return st;
 }
 

@@ -5,6 +5,7 @@
 #ifndef MCP_POSTERIORS_H
 #define MCP_POSTERIORS_H
 
+#include "math/pool.h"
 #include "model/posterior.h"
 
 typedef enum { MCP_FOR_OPTIMISATION = 0, MCP_FOR_FORECAST, MCP_FOR_CHECK } mcp_posterior_use;
@@ -25,6 +26,7 @@ typedef struct {
     mcp_posterior_gradient *gradient;
     void                   *context;
     int                     params; /* entries of the gradient */
+    mcp_pool               *pool;   /* makes them side by side; may be NULL */
 } mcp_posteriors_request;
 
 typedef struct {

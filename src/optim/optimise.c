@@ -425,7 +425,8 @@ static mcp_status make_posteriors(mcp_search *s, mcp_posteriors *models, mcp_err
                                    .set = m->posterior,
                                    .gradient = m->self_check ? check_gradient : NULL,
                                    .context = s,
-                                   .params = s->params};
+                                   .params = s->params,
+                                   .pool = s->q->pool};
     r.set.single = s->set->precision == MCP_PRECISION_AUTO;
     return mcp_posteriors_create(models, &r, err);
 }

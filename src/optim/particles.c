@@ -64,7 +64,8 @@ mcp_status mcp_particles_run(mcp_particles **out, const mcp_system *s, mcp_gp *c
     mcp_posteriors_request which = {.ngp = s->ngp,
                                     .gp = gp,
                                     .set = s->task->model.posterior,
-                                    .use = MCP_FOR_FORECAST};
+                                    .use = MCP_FOR_FORECAST,
+                                    .pool = pool};
     if ((st = mcp_posteriors_create(&model, &which, err)) != MCP_OK) goto done;
     if ((st = mcp_rollout_create(&rollout, s, model.of, &r, pool, err)) != MCP_OK) goto done;
     if ((st = particles_alloc(&p, s, q->count, err)) != MCP_OK) goto done;
