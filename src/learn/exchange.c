@@ -13,7 +13,7 @@ mcp_status mcp_exchange_inputs(const mcp_learner *l, double *u, mcp_error *err)
 {
     const mcp_run *r = l->run;
     mcp_runtime   *control = NULL;
-    mcp_status     st = mcp_explore_inputs(r->task, r->seed, (uint32_t)r->items, u, err);
+    mcp_status     st = mcp_run_explore(r, u, err);
     if (st == MCP_OK) st = mcp_runtime_create(&control, r->system, err);
     if (st == MCP_OK) mcp_runtime_limit(control, r->system->steps, u);
     mcp_runtime_free(control);

@@ -264,6 +264,17 @@ static int tick(void *context, const mcp_trial *so_far)
                 so_far->samples, l->run->system->steps + 1);
 }
 
+static mcp_status explore(mcp_learner *l, mcp_trial_key key, mcp_trial *out, mcp_error *err)
+{
+    const mcp_system *s = l->run->system;
+    double           *u = mcp_calloc((size_t)s->steps * (size_t)s->nu + 1, sizeof *u);
+    mcp_status        st = u ? mcp_run_explore(l->run, u, err)
+                             : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the exploration's inputs");
+    if (st == MCP_OK) st = mcp_plant_run_inputs(l->plant, u, key, tick, l, out, err);
+    mcp_free(u);
+    return st;
+}
+
 /* On the plant. A trial that was stopped or whose plant was lost is kept beside, as interrupted.csv, and does
  * not count. */
 static mcp_status execute(mcp_learner *l, mcp_run_item *it, mcp_error *err)
@@ -289,7 +300,8 @@ static mcp_status execute(mcp_learner *l, mcp_run_item *it, mcp_error *err)
     if (!l->plant && (st = mcp_plant_open(&l->plant, r->system, err)) != MCP_OK) return st;
     if ((st = mcp_trial_create(&it->trial, r->task, err)) != MCP_OK) return st;
     mcp_trial_key key = {r->seed, (uint32_t)r->items, 0};
-    st = mcp_plant_run(l->plant, it->theta, key, tick, l, it->trial, err);
+    if (it->theta) st = mcp_plant_run(l->plant, it->theta, key, tick, l, it->trial, err);
+    else st = explore(l, key, it->trial, err);
     if (st != MCP_OK) {
         if (it->trial->samples > 0) (void)mcp_store_trial(r, it, "interrupted", NULL);
         return st;

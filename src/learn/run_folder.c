@@ -429,6 +429,13 @@ static mcp_status open_task(mcp_task **out, const char *folder, const json_t *no
     return st;
 }
 
+mcp_status mcp_run_explore(const mcp_run *r, double *u, mcp_error *err)
+{
+    const mcp_trial *last = r->items ? r->item[r->items - 1]->trial : NULL;
+    double           lasted = last && last->ended ? last->samples / r->task->rate : 0.0;
+    return mcp_explore_inputs(r->task, r->seed, (uint32_t)r->items, lasted, u, err);
+}
+
 int mcp_run_is_empty(const char *folder)
 {
     int empty = 1;

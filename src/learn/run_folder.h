@@ -56,6 +56,8 @@ mcp_status mcp_run_create(mcp_run **out, const mcp_task *task, const mcp_learn_s
 mcp_status mcp_run_load(mcp_run *r, mcp_error *err);
 /* How its task was loaded, observer: auto as it was settled; the pointers are the run's. */
 mcp_task_source mcp_run_source(const mcp_run *r);
+/* Inputs of the exploration that comes next: u[T][nu]. */
+mcp_status mcp_run_explore(const mcp_run *r, double *u, mcp_error *err);
 /* How a run stands that ended so. */
 mcp_run_state mcp_run_state_after(mcp_status st);
 /* run.json, and task.yaml where it is not there yet or has changed in what does not matter. */

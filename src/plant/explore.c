@@ -22,6 +22,8 @@
 #include "plant/plant_handle.h"
 #include "plant/path.h"
 
+enum { LASTED_LEAST = 4 }; /* samples */
+
 static double uniform(const mcp_stream *s, int index, int input)
 {
     double r;
@@ -68,10 +70,9 @@ static void tame(const mcp_task *t, int i, int T, double *u)
     for (int k = 0; k < T; k++) u[k * t->nu + i] = centre + factor * (u[k * t->nu + i] - centre);
 }
 
-static void fill_sines(const mcp_task *t, const mcp_stream *s, int i, int T, double *u)
+static void fill_sines(const mcp_task *t, const mcp_task_explore *e, const mcp_stream *s, int i, int T, double *u)
 {
-    const mcp_task_explore *e = &t->explore;
-    const double            reach = mcp_input_reach(&t->input[i]), turn = uniform(s, 2 * e->sines, i);
+    const double reach = mcp_input_reach(&t->input[i]), turn = uniform(s, 2 * e->sines, i);
     for (int k = 0; k < T; k++) u[k * t->nu + i] = mcp_input_centre(&t->input[i]);
     for (int j = 0; j < e->sines; j++) {
         double f = 0.0, phase = 0.0, q = e->phase == MCP_SINES_SPREAD ? turn : uniform(s, e->sines + j, i);
@@ -79,7 +80,7 @@ static void fill_sines(const mcp_task *t, const mcp_stream *s, int i, int T, dou
         for (int k = 0; k < T; k++)
             u[k * t->nu + i] += e->amplitude * reach * sin(MCP_TURN * f * k / t->rate + phase);
     }
-    if (e->phase == MCP_SINES_SPREAD) tame(t, i, T, u);
+    if (t->explore.phase == MCP_SINES_SPREAD) tame(t, i, T, u);
 }
 
 static void fill_triangle(const mcp_task *t, const mcp_stream *s, int i, int T, double *u)
@@ -127,8 +128,10 @@ done:
     return st;
 }
 
-mcp_status mcp_explore_inputs(const mcp_task *task, uint64_t seed, uint32_t trial, double *u, mcp_error *err)
+mcp_status mcp_explore_inputs(const mcp_task *task, uint64_t seed, uint32_t trial, double lasted, double *u,
+                              mcp_error *err)
 {
+    mcp_task_explore e = task->explore;
     int        T = mcp_task_steps(task);
     mcp_stream s = {.seed = seed, .trial = trial, .step = 0, .purpose = MCP_RNG_EXPLORE};
 
@@ -136,10 +139,14 @@ mcp_status mcp_explore_inputs(const mcp_task *task, uint64_t seed, uint32_t tria
         mcp_status st = fill_file(task, trial, T, u, err);
         if (st != MCP_OK) return st;
     }
+    if (e.own_band && lasted > 0.0) {
+        mcp_explore_band(task, fmin(fmax(lasted, LASTED_LEAST / task->rate), task->trial), &e.low, &e.high);
+        e.phase = MCP_SINES_RANDOM; /* sines that oppose each other at first would do so till it is over */
+    }
     for (int i = 0; i < task->nu; i++) {
         switch (task->explore.type) {
         case MCP_EXPLORE_UNIFORM: fill_uniform(task, &s, i, T, u); break;
-        case MCP_EXPLORE_SINES: fill_sines(task, &s, i, T, u); break;
+        case MCP_EXPLORE_SINES: fill_sines(task, &e, &s, i, T, u); break;
         case MCP_EXPLORE_TRIANGLE: fill_triangle(task, &s, i, T, u); break;
         case MCP_EXPLORE_FILE: break;
         }

@@ -9,6 +9,7 @@
 #include "math/number.h"
 #include "plant/dopri5.h"
 #include "plant/plant_parts.h"
+#include "plant/plausible.h"
 #include "plant/sensor.h"
 #include "task/task_builder.h"
 
@@ -25,6 +26,7 @@ typedef struct {
     mcp_ode           ode;
     double           *x;
     double            random[MCP_MAX_RANDOM]; /* of this trial */
+    mcp_plausible     seen;                   /* likewise */
     int               sample;
 } ode_plant;
 
@@ -139,6 +141,8 @@ static mcp_status ode_reset(void *context, const double *x0, uint64_t seed, uint
     }
     p->ode.step = 0.0;
     p->sample   = 0;
+    mcp_plausible_begin(&p->seen, p->system->task);
+    (void)mcp_plausible_state(&p->seen, p->x);
     mcp_sensor_reset(&p->sensor, seed, trial, run);
     measure(p, first);
     return MCP_OK;
@@ -163,7 +167,11 @@ static mcp_status ode_step(void *context, const double *u, mcp_sample *next, mcp
     memcpy(next->applied, p->actuator.out, nu_bytes);
     memcpy(task_inputs(p, &p->slope_run), next->applied, nu_bytes);
     p->sample++;
-    if (mcp_ode_advance(&p->ode, p->system->ts, p->x, &why) != MCP_OK) {
+    mcp_status st = mcp_ode_advance(&p->ode, p->system->ts, p->x, &why);
+    const int  leapt = st == MCP_OK ? mcp_plausible_state(&p->seen, p->x) : -1;
+    if (leapt >= 0) /* over a pole, to its other side */
+        st = mcp_fail(&why, MCP_ERR_PLANT, "%s leaps to %g", task->state[leapt], p->x[leapt]);
+    if (st != MCP_OK) {
         if (p->sample < MOVED)
             return mcp_fail(err, MCP_ERR_PLANT, "%s: simulated plant, sample %d: %s", task->file, p->sample,
                             why.text);

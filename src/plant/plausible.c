@@ -37,6 +37,15 @@ static mcp_status refuse(const mcp_plausible *p, const char *name, double value,
                     name, value, p->samples, most, name);
 }
 
+int mcp_plausible_state(mcp_plausible *p, const double *truth)
+{
+    for (int i = 0; i < p->task->nx; i++)
+        if (isfinite(truth[i]) && fabs(truth[i]) > FACTOR * p->truth[i]) return i;
+    for (int i = 0; i < p->task->nx; i++)
+        if (isfinite(truth[i])) p->truth[i] = fmax(p->truth[i], fabs(truth[i]));
+    return -1;
+}
+
 mcp_status mcp_plausible_take(mcp_plausible *p, const double *measured, const double *truth, mcp_error *err)
 {
     const mcp_task *task = p->task;
@@ -45,13 +54,10 @@ mcp_status mcp_plausible_take(mcp_plausible *p, const double *measured, const do
         double size = fabs(measured[i]), most = c->most > 0.0 ? c->most : FACTOR * p->measured[i];
         if (isfinite(size) && size > most) return refuse(p, c->name, measured[i], most, err);
     }
-    for (int i = 0; i < task->nx; i++)
-        if (isfinite(truth[i]) && fabs(truth[i]) > FACTOR * p->truth[i])
-            return refuse(p, task->state[i], truth[i], FACTOR * p->truth[i], err);
+    const int state = mcp_plausible_state(p, truth);
+    if (state >= 0) return refuse(p, task->state[state], truth[state], FACTOR * p->truth[state], err);
     for (int i = 0; i < task->ny; i++)
         if (isfinite(measured[i])) p->measured[i] = fmax(p->measured[i], fabs(measured[i]));
-    for (int i = 0; i < task->nx; i++)
-        if (isfinite(truth[i])) p->truth[i] = fmax(p->truth[i], fabs(truth[i]));
     p->samples++;
     return MCP_OK;
 }

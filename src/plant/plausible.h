@@ -19,6 +19,8 @@ void mcp_plausible_begin(mcp_plausible *p, const mcp_task *task);
  * million times larger than anything before it. truth may hold NaN where it is unknown. Values that are not
  * finite are another's business. */
 mcp_status mcp_plausible_take(mcp_plausible *p, const double *measured, const double *truth, mcp_error *err);
+/* The same of the true state alone: the first that cannot be, -1: none, and they are taken. */
+int mcp_plausible_state(mcp_plausible *p, const double *truth);
 /* Samples before the first one that cannot be or is not finite; err, if not NULL, says which. */
 int mcp_plausible_count(const mcp_task *task, const mcp_trial *t, mcp_error *err);
 

@@ -250,7 +250,7 @@ mcp_status mcp_plant_run(mcp_plant *p, const double *theta, mcp_trial_key key, m
 {
     mcp_status st = empty(p, theta == NULL, out, err);
     if (st == MCP_OK && !theta)
-        st = mcp_explore_inputs(p->system->task, key.seed, key.trial, p->explore, err);
+        st = mcp_explore_inputs(p->system->task, key.seed, key.trial, 0.0, p->explore, err);
     return st == MCP_OK ? run_trial(p, theta, key, tick, tick_context, out, err) : st;
 }
 

@@ -309,7 +309,7 @@ const mcp_key mcp_explore_table[] = {
     {"frequency", KEY_OWN, 0, 0, 1e9, OPEN_LO, .only = "sines", .read = read_pair,
      .shape = SHAPE_NUMBERS, .form = "[low, high]", .unit = "Hz",
      .about = "range the frequencies are drawn from; default: from one to eight periods in a trial, at most "
-              "a quarter of the rate"},
+              "a quarter of the rate; where the exploration before ended early, in the time that one lasted"},
     {"phase", KEY_CHOICE, AT(phase), .fallback = "spread", .only = "sines",
      .choices = "spread|zero|random|crest",
      .about = "spread: frequencies and phases are spread evenly, neighbours in opposite phase, so that the "
@@ -333,13 +333,19 @@ const mcp_key mcp_explore_table[] = {
 };
 #undef AT
 
-/* The band of the sines where the file names none: it follows the trial's length and the rate. */
+void mcp_explore_band(const mcp_task *t, double lasts, double *low, double *high)
+{
+    *low  = 1.0 / lasts;
+    *high = fmin(8.0 * *low, 0.25 * t->rate);
+    *low  = fmin(*low, 0.25 * *high); /* sines of one frequency would cancel each other */
+}
+
+/* The band of the sines where the file names none. */
 static mcp_status fill_band(mcp_reader *r, mcp_yaml *n)
 {
-    const mcp_task *t = r->task;
-    char            text[80];
-    double          low = 1.0 / t->trial, high = fmin(8.0 * low, 0.25 * t->rate);
-    low = fmin(low, 0.25 * high); /* sines of one frequency would cancel each other */
+    char   text[80];
+    double low, high;
+    mcp_explore_band(r->task, r->task->trial, &low, &high);
     mcp_print(text, sizeof text, "[%.6g, %.6g]", low, high);
     return mcp_fill(r, n, "frequency", text);
 }
@@ -356,6 +362,7 @@ mcp_status mcp_read_explore(mcp_reader *r, mcp_yaml *n, void *base, const mcp_ke
     if (st == MCP_OK && t->explore.type == MCP_EXPLORE_SINES && !mcp_yaml_find(n, "frequency")) {
         if ((st = fill_band(r, n)) != MCP_OK) return st;
         st = mcp_read_vector(r, n->last, NULL, 2, (const char *const[]){"low", "high"}, 0.0, band);
+        t->explore.own_band = 1;
         t->explore.low  = band[0];
         t->explore.high = band[1];
     }

@@ -139,6 +139,7 @@ typedef struct {
     int              sines;     /* SINES: how many */
     mcp_sines_phase  phase;     /* SINES: where in its period each one starts */
     double           low, high; /* SINES: frequency range in Hz; TRIANGLE: period range in s */
+    int              own_band;  /* SINES: the task names no range: it follows how long a trial lasts */
     double           noise;     /* TRIANGLE: white noise, fraction of the limit */
     int              hold;      /* UNIFORM: samples each value is held */
     char            *file;      /* FILE: CSV with input names as header */
@@ -291,6 +292,9 @@ static inline int mcp_smoother_is_backward(const mcp_task *t)
 {
     return t->smoother.type == MCP_SMOOTHER_DIFFERENCE || t->smoother.type == MCP_SMOOTHER_AUTO;
 }
+
+/* The band of exploring sines that the task does not name, Hz: one to eight periods in what a trial lasts. */
+void mcp_explore_band(const mcp_task *t, double lasts, double *low, double *high);
 
 /* States that move and channels that a sensor gives; after them come the goals, in both lists. */
 static inline int mcp_task_moving(const mcp_task *t)

@@ -8,7 +8,7 @@ enum { T = 100 };
 
 static void inputs(const mcp_task *task, uint64_t seed, uint32_t trial, double *u)
 {
-    CHECK_OK(mcp_explore_inputs(task, seed, trial, u, err));
+    CHECK_OK(mcp_explore_inputs(task, seed, trial, 0.0, u, err));
 }
 
 static double largest(int n, const double *u)
@@ -47,6 +47,33 @@ CASE(inputs_depend_on_seed_and_trial_and_on_nothing_else)
     CHECK(memcmp(a, c, sizeof a));
     CHECK(memcmp(a, d, sizeof a));
     mcp_task_free(task);
+}
+
+/* Of a robot that falls within eight samples: what the second exploration does till then. */
+CASE(after_a_fall_the_band_follows_how_long_it_lasted)
+{
+    enum { FALL = 8 };
+    mcp_task *task = bench_task((bench_parts){0}), *named = bench_task((bench_parts){
+                                                        .explore = "{type: sines, frequency: [0.5, 2]}"});
+    double    u[T], first[T], least = INFINITY;
+    REQUIRE(task && named);
+    for (uint32_t trial = 1; trial < 20; trial++) {
+        double low = INFINITY, high = -INFINITY, change = 0.0;
+        CHECK_OK(mcp_explore_inputs(task, 3, trial, FALL / 50.0, u, err));
+        for (int k = 0; k < FALL; k++) {
+            low = fmin(low, u[k]);
+            high = fmax(high, u[k]);
+            if (k) change = fmax(change, fabs(u[k] - u[k - 1]));
+        }
+        least = fmin(least, high - low);
+        CHECK(change <= 0.5 + 1e-12); /* a quarter of the limit 2 */
+    }
+    CHECK(least > 0.2); /* a tenth of the limit */
+    CHECK_OK(mcp_explore_inputs(named, 3, 1, FALL / 50.0, u, err));
+    inputs(named, 3, 1, first);
+    CHECK(!memcmp(u, first, sizeof u)); /* a band that is asked for stays */
+    mcp_task_free(task);
+    mcp_task_free(named);
 }
 
 /* Power of u at frequency f, by correlation. */
@@ -248,10 +275,10 @@ CASE(recorded_inputs_are_played_by_name_trial_after_trial)
     inputs(task, 1, 2, u);
     CHECK_CLOSE(u[7], 0.07, 1e-12, 0);
     write_file("explore_inputs.csv", T - 1, "row,u");
-    CHECK(mcp_explore_inputs(task, 1, 0, u, &e) == MCP_ERR_IO);
+    CHECK(mcp_explore_inputs(task, 1, 0, 0.0, u, &e) == MCP_ERR_IO);
     CHECK_HAS(e.text, "99 rows");
     write_file("explore_inputs.csv", T, "row,force");
-    CHECK(mcp_explore_inputs(task, 1, 0, u, &e) == MCP_ERR_IO);
+    CHECK(mcp_explore_inputs(task, 1, 0, 0.0, u, &e) == MCP_ERR_IO);
     CHECK_HAS(e.text, "no column named u");
     mcp_task_free(task);
 }
@@ -359,6 +386,7 @@ int main(int argc, char **argv)
     TEST_ARGS(argc, argv);
     RUN(uniform_inputs_fill_their_range_and_are_held);
     RUN(inputs_depend_on_seed_and_trial_and_on_nothing_else);
+    RUN(after_a_fall_the_band_follows_how_long_it_lasted);
     RUN(sines_start_at_zero_and_stay_in_their_band);
     RUN(sines_that_start_at_their_crest_do_not_drift);
     RUN(default_exploration_is_gentle_from_1_hz_to_1_khz);

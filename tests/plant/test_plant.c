@@ -305,6 +305,24 @@ CASE(an_equation_that_explodes_ends_the_trial_and_keeps_the_data)
     rig_close(&r);
 }
 
+/* The integrator may step over a pole without noticing, and find the ball on the magnet's other side, a million
+ * times as fast. */
+CASE(a_leap_over_a_pole_ends_the_trial_too)
+{
+    int ended = 0;
+    for (int k = 0; k < 400; k++) {
+        rig  r;
+        char start[64];
+        snprintf(start, sizeof start, "{mean: [%.17g, 0], std: 0}", 0.3 + 2e-4 * k);
+        REQUIRE(rig_open(
+            &r, bench_task((bench_parts){.start = start, .plant = "{ode: {q: v, v: 0*u - 3/q^2}}"}), NULL, NULL));
+        CHECK_OK(explore(&r, 0, 0, err));
+        ended += r.trial->ended;
+        rig_close(&r);
+    }
+    CHECK(ended > 0);
+}
+
 CASE(an_equation_that_explodes_at_once_is_an_error)
 {
     rig       r;
@@ -583,6 +601,7 @@ int main(int argc, char **argv)
     RUN(a_limit_ends_the_trial_and_its_data_is_kept);
     RUN(hidden_states_and_after_belong_to_the_plant);
     RUN(an_equation_that_explodes_ends_the_trial_and_keeps_the_data);
+    RUN(a_leap_over_a_pole_ends_the_trial_too);
     RUN(an_equation_that_explodes_at_once_is_an_error);
     RUN(callback_plant_is_run_and_stopped_with_zero);
     RUN(a_plant_may_end_a_trial);
