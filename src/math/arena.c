@@ -129,7 +129,7 @@ static void *aligned_block(size_t size)
     block += (align - (uintptr_t)block % align) % align;
     memcpy(block - sizeof whole, &whole, sizeof whole);
 #if defined(MADV_HUGEPAGE) && !defined(ARENA_ASAN)
-    if (align > ALIGN) madvise(block, size & ~(align - 1), MADV_HUGEPAGE); /* a wish: else only speed is lost */
+    if (align > ALIGN) madvise(block, size & ~(align - 1), MADV_HUGEPAGE); /* else only speed is lost */
 #endif
     return block;
 }

@@ -85,6 +85,16 @@ void mcp_cholesky_solve(int n, const double *L, int ldl, int nrhs, double *B)
     leave(lock);
 }
 
+mcp_status mcp_solve_semidefinite(int n, double *M, double *b, mcp_error *err)
+{
+    double most = 0.0;
+    for (int i = 0; i < n; i++) most = fmax(most, AT(M, n, i, i));
+    for (int i = 0; i < n; i++) AT(M, n, i, i) += 1e-12 * most;
+    mcp_status st = mcp_cholesky(n, M, n, err);
+    if (st == MCP_OK) mcp_cholesky_solve(n, M, n, 1, b);
+    return st;
+}
+
 void mcp_lower_solve(int n, const double *L, int ldl, int nrhs, double *B)
 {
     int info = 0, lock = enter();

@@ -11,6 +11,9 @@ mcp_status mcp_cholesky(int n, double *A, int lda, mcp_error *err);
 mcp_status mcp_cholesky_inverse(int n, const double *L, int ldl, double *Ainv, int lda, mcp_error *err);
 /* Solves L L^T x = b in place, nrhs right-hand sides as rows of B (B[r*n + i]). */
 void mcp_cholesky_solve(int n, const double *L, int ldl, int nrhs, double *B);
+/* Solves M x = b, n x n and symmetric without negative eigenvalues: M is overwritten, x is in b. A trillionth
+ * of its largest entry is added to the diagonal: what M does not know stays near zero. */
+mcp_status mcp_solve_semidefinite(int n, double *M, double *b, mcp_error *err);
 /* Solves L x = b (in place, same layout of B). */
 void mcp_lower_solve(int n, const double *L, int ldl, int nrhs, double *B);
 /* L^-1 (n x n, zeros above the diagonal) of a lower triangular L. */

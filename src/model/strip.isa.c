@@ -8,7 +8,8 @@
 #include "math/lanes.h"
 #include "math/single.h"
 
-enum { MR = MCP_STRIP_ROWS, GROUP = 16, CHUNK = 16 }; /* points whose terms of the row are added up in single precision */
+/* GROUP points' terms of the row, CHUNK terms of a product are added up in single precision. */
+enum { MR = MCP_STRIP_ROWS, GROUP = 16, CHUNK = 16 };
 
 typedef struct {
     const mcp_strip_model *p;

@@ -96,7 +96,8 @@ static double evaluate(mcp_search *s, double *J)
     *J = INFINITY;
     s->failed = 0.0;
     s->info->work += 0.5 * s->judge_work;
-    if (mcp_search_particles(s, s->judge, MCP_FIXED_NOISE, 0.0, s->set->stress, &result, NULL) != MCP_OK) return INFINITY;
+    if (mcp_search_particles(s, s->judge, MCP_FIXED_NOISE, 0.0, s->set->stress, &result, NULL) != MCP_OK)
+        return INFINITY;
     if (s->states) s->failed = failures(s);
     *J    = result.J;
     score = result.J + s->set->success_weight * s->failed * fabs(result.J);

@@ -12,9 +12,9 @@
 #include "math/arena.h"
 #include "math/linalg.h"
 
-enum { FILL = 64, BALANCE = 8, RICCATI_MOST = 5000, IMPOSE_MOST = 30 };
+enum { FILL = 64, BALANCE = 8, RICCATI_MOST = 5000 };
 static const double slope_step = 1e-3, curve_step = 0.05; /* of a unit */
-static const double settled = 1e-10, reached = 1e-6;
+static const double settled = 1e-10, settled_least = 1e-4;
 static const double within = 0.95; /* of half an input's range: what may keep the goal */
 
 struct mcp_regulator {
@@ -98,9 +98,10 @@ static double reach(const stepper *m, int input)
     return mcp_input_reach(&m->q->system->task->input[input]);
 }
 
-/* Slopes of the state after a step with respect to inputs (of = 0 .. nu-1) or to z (of - nu), in units: column
- * `of` into rows of stride ld. */
-static void column(stepper *m, const mcp_regulator *r, const double *z, int of, double *to, int ld, double *room)
+/* Slopes of the state after a step with respect to inputs (of = 0 .. nu-1) or to z (of - nu), in units:
+ * column `of` into rows of stride ld. */
+static void column(stepper *m, const mcp_regulator *r, const double *z, int of, double *to, int ld,
+                   double *room)
 {
     double *at = room, *u = at + r->n, *plus = u + r->nu, *minus = plus + r->n;
     for (int side = 0; side < 2; side++) {
@@ -114,18 +115,9 @@ static void column(stepper *m, const mcp_regulator *r, const double *z, int of, 
     for (int i = 0; i < r->n; i++) to[i * ld] = (plus[i] - minus[i]) / (2.0 * slope_step * r->unit[i]);
 }
 
-/* Solves (M + a trace of the diagonal) x = b for a small symmetric M; both are overwritten, x is in b. */
-static mcp_status solve(int n, double *M, double *b, mcp_error *err)
-{
-    double size = 0.0;
-    for (int i = 0; i < n; i++) size = fmax(size, M[i * n + i]);
-    for (int i = 0; i < n; i++) M[i * n + i] += 1e-12 * size;
-    mcp_status st = mcp_cholesky(n, M, n, err);
-    if (st == MCP_OK) mcp_cholesky_solve(n, M, n, 1, b);
-    return st;
-}
 
-/* How far a step leads away from the goal under u, once all that is remembered has followed it; [nx] in units. */
+/* How far a step leads away from the goal under u, [nx] in units, once all that is remembered has
+ * followed. */
 static void drift(stepper *m, const mcp_regulator *r, const double *u, double *z, double *by)
 {
     dwell(m, u, z);
@@ -155,7 +147,7 @@ static mcp_status balance(stepper *m, mcp_regulator *r, double *z, double *room,
                 for (int x = 0; x < nx; x++) M[i * nu + j] += slope[x * nu + i] * slope[x * nu + j];
             }
         }
-        mcp_status st = solve(nu, M, b, err);
+        mcp_status st = mcp_solve_semidefinite(nu, M, b, err);
         if (st != MCP_OK) return st;
         for (int i = 0; i < nu; i++) {
             const mcp_task_input *in = &m->q->system->task->input[i];
@@ -273,8 +265,8 @@ static void product(int n, int p, int q, const double *A, const double *B, doubl
 }
 
 /* P <- Q + A' P (A - B K), K = (R + B' P B)^-1 B' P A. Rows of KT are K's columns. */
-static mcp_status riccati(const mcp_regulator *r, double R, double *P, double *KT, double *room, double *change,
-                          mcp_error *err)
+static mcp_status riccati(const mcp_regulator *r, double R, double *P, double *KT, double *room,
+                          double *change, mcp_error *err)
 {
     const int n = r->n, nu = r->nu;
     double   *PA = room, *PB = PA + n * n, *M = PB + n * nu, *next = M + nu * nu, *closed = next + n * n;
@@ -317,156 +309,13 @@ mcp_status mcp_regulator_gains(const mcp_regulator *r, double price, double *u, 
     mcp_status st = MCP_OK;
     for (int k = 0; k < RICCATI_MOST && st == MCP_OK && !(change < settled); k++)
         st = riccati(r, price * r->most, P, KT, room, &change, err);
-    if (st == MCP_OK && !(change < 1e-4)) st = mcp_fail(err, MCP_ERR_NUMERIC, "no input holds the goal");
+    if (st == MCP_OK && !(change < settled_least))
+        st = mcp_fail(err, MCP_ERR_NUMERIC, "no input holds the goal");
     for (int i = 0; st == MCP_OK && i < nu; i++) {
         const double half = mcp_input_reach(&r->s->task->input[i]);
         u[i] = r->u[i];
         for (int j = 0; j < r->nx; j++) K[i * r->nx + j] = KT[j * nu + i] * half / r->unit[j];
     }
     mcp_free(P);
-    return st;
-}
-
-/* The policy
- * -------------------------------------------------------------------------------------------------------- */
-
-/* Index of the linear net's parameters, weights and biases; -1 past the last. */
-static int linear_param(const mcp_program *p, int index)
-{
-    for (int i = 0; i < mcp_program_groups(p); i++) {
-        const mcp_param_group *g = mcp_program_group(p, i);
-        int                    hidden = 0;
-        if (g->kind != MCP_MLP_WEIGHTS && g->kind != MCP_MLP_BIASES) continue;
-        for (int k = 0; k < mcp_program_groups(p); k++) {
-            const mcp_param_group *o = mcp_program_group(p, k);
-            hidden |= o->kind == MCP_MLP_WEIGHTS && o->node == g->node && o->layer > 0;
-        }
-        if (hidden) continue;
-        if (index < g->count) return g->offset + index;
-        index -= g->count;
-    }
-    return -1;
-}
-
-int mcp_regulator_fits(const mcp_program *policy)
-{
-    return linear_param(policy, 0) >= 0;
-}
-
-typedef struct {
-    const mcp_regulator_request *q;
-    const mcp_program           *p;
-    const double                *u, *K;
-    int                          equations, params;
-    double                      *x, *out, *far, *memory, *work;
-} match;
-
-/* How far command and slopes at the goal are from what is asked, in half ranges over a tenth of a unit. */
-static void residual(match *m, const double *theta, double *r)
-{
-    const mcp_system *s = m->q->system;
-    int               e = 0;
-    memcpy(m->x, m->q->goal, (size_t)s->nx * sizeof *m->x);
-    mcp_program_step(m->p, theta, 1, m->x, m->memory, m->out, m->work);
-    for (int k = 0; k < s->nu; k++)
-        r[e++] = (m->out[k] - m->u[k]) / mcp_input_reach(&s->task->input[k]);
-    for (int i = 0; i < s->nx; i++) {
-        const double h = slope_step * m->q->unit[i];
-        if (!s->observed[i]) continue;
-        m->x[i] = m->q->goal[i] + h;
-        mcp_program_step(m->p, theta, 1, m->x, m->memory, m->out, m->work);
-        m->x[i] = m->q->goal[i] - h;
-        mcp_program_step(m->p, theta, 1, m->x, m->memory, m->far, m->work);
-        m->x[i] = m->q->goal[i];
-        for (int k = 0; k < s->nu; k++)
-            r[e++] = ((m->out[k] - m->far[k]) / (2.0 * h) + m->K[k * s->nx + i]) * 0.1 * m->q->unit[i] /
-                     mcp_input_reach(&s->task->input[k]);
-    }
-}
-
-static double size_of(int n, const double *v)
-{
-    double sum = 0.0;
-    for (int i = 0; i < n; i++) sum += v[i] * v[i];
-    return sqrt(sum);
-}
-
-/* One Gauss-Newton step of least change; *size is the residual's. 0 in it when no step makes it smaller. */
-static mcp_status approach(match *m, const double *unit, double *theta, double *size, double *room,
-                           mcp_error *err)
-{
-    const int e = m->equations, n = m->params;
-    double   *r = room, *J = r + e, *M = J + e * n, *step = M + e * e, *kept = step + n, *y = kept + n, *to = y + e;
-    residual(m, theta, r);
-    *size = size_of(e, r);
-    for (int i = 0; i < n; i++) {
-        const int    at = linear_param(m->p, i);
-        const double own = theta[at], h = 1e-4 * unit[at];
-        theta[at] = own + h;
-        residual(m, theta, y);
-        theta[at] = own - h;
-        residual(m, theta, to);
-        theta[at] = own;
-        for (int k = 0; k < e; k++) J[k * n + i] = (y[k] - to[k]) / (2e-4);
-        kept[i] = own;
-    }
-    for (int k = 0; k < e; k++)
-        for (int l = 0; l < e; l++) {
-            M[k * e + l] = 0.0;
-            for (int i = 0; i < n; i++) M[k * e + l] += J[k * n + i] * J[l * n + i];
-        }
-    memcpy(y, r, (size_t)e * sizeof *y);
-    mcp_status st = solve(e, M, y, err);
-    if (st != MCP_OK) return st;
-    for (int i = 0; i < n; i++) {
-        step[i] = 0.0;
-        for (int k = 0; k < e; k++) step[i] -= J[k * n + i] * y[k];
-    }
-    for (double part = 1.0; part > 1e-3; part *= 0.5) {
-        for (int i = 0; i < n; i++) {
-            const int at = linear_param(m->p, i);
-            theta[at] = kept[i] + part * step[i] * unit[at];
-        }
-        residual(m, theta, to);
-        double now = size_of(e, to);
-        if (now < *size) {
-            *size = now;
-            return MCP_OK;
-        }
-    }
-    return mcp_fail(err, MCP_ERR_NUMERIC, "the policy's linear part cannot hold the goal");
-}
-
-mcp_status mcp_regulator_impose(const mcp_regulator_request *q, const double *param_unit, const double *u,
-                                const double *K, double *theta, mcp_error *err)
-{
-    const mcp_system  *s = q->system;
-    const mcp_program *p = s->policy_true;
-    match              m = {.q = q, .p = p, .u = u, .K = K};
-    double             size = INFINITY;
-    mcp_status         st = MCP_OK;
-    while (linear_param(p, m.params) >= 0) m.params++;
-    for (int i = 0; i < s->nx; i++) m.equations += s->observed[i] ? s->nu : 0;
-    m.equations += s->nu;
-    const size_t e = (size_t)m.equations, n = (size_t)m.params, outputs = (size_t)mcp_program_outputs(p),
-                 all = (size_t)mcp_program_params(p);
-    double *block = mcp_calloc(all + (size_t)s->nx + 2 * outputs + (size_t)mcp_program_memory(p) +
-                                   mcp_program_work(p) + e * n + e * e + 3 * e + 2 * n + 8,
-                               sizeof *block);
-    if (!block) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a regulator");
-    double *kept = block;
-    m.x      = kept + all;
-    m.out    = m.x + s->nx;
-    m.far    = m.out + outputs;
-    m.memory = m.far + outputs;
-    m.work   = m.memory + mcp_program_memory(p);
-    memcpy(kept, theta, all * sizeof *kept);
-    for (int k = 0; k < IMPOSE_MOST && st == MCP_OK && !(size < reached); k++)
-        st = approach(&m, param_unit, theta, &size, m.work + mcp_program_work(p), err);
-    if (st == MCP_ERR_NUMERIC && size < 1e-3) st = MCP_OK; /* as near as rounding lets it */
-    if (st == MCP_OK && !(size < 1e-3))
-        st = mcp_fail(err, MCP_ERR_NUMERIC, "the policy's linear part cannot hold the goal");
-    if (st != MCP_OK) memcpy(theta, kept, all * sizeof *kept);
-    mcp_free(block);
     return st;
 }

@@ -1,5 +1,5 @@
-/* regulator.h - how to hold the goal, from the model alone: the linear-quadratic regulator of the model's mean
- * about the goal, and a policy whose linear part is that regulator there. */
+/* regulator.h - how to hold the goal, from the model alone: the linear-quadratic regulator of the model's
+ * mean about the goal, and a policy whose linear part is that regulator there. */
 #ifndef MCP_REGULATOR_H
 #define MCP_REGULATOR_H
 

@@ -59,7 +59,9 @@ mcp_status mcp_start_cast(mcp_search *s)
         if (s->q->work_max > 0.0 && s->info->work > draws_part * s->q->work_max) break;
         if (k > 0 && (st = redraw(s, (double)(1 << k % BOLDNESSES))) != MCP_OK) break;
         s->info->work += 0.5 * (s->few ? s->few_work : s->work);
-        if (mcp_search_particles(s, r, MCP_DRAW_NOISE, 0.0, 1.0, &result, NULL) != MCP_OK || !(result.J < least)) continue;
+        if (mcp_search_particles(s, r, MCP_DRAW_NOISE, 0.0, 1.0, &result, NULL) != MCP_OK ||
+            !(result.J < least))
+            continue;
         least = result.J;
         memcpy(s->best, s->theta, (size_t)s->params * sizeof *s->best);
     }
@@ -73,11 +75,13 @@ static double held(mcp_search *s)
     mcp_rollout_result result = {.J = 0.0};
     mcp_rollout       *r = s->few ? s->few : s->rollout;
     s->info->work += 0.5 * (s->few ? s->few_work : s->work);
-    return mcp_search_particles(s, r, MCP_HOLD_NOISE, 0.0, 1.0, &result, NULL) == MCP_OK ? result.J : INFINITY;
+    mcp_status st = mcp_search_particles(s, r, MCP_HOLD_NOISE, 0.0, 1.0, &result, NULL);
+    return st == MCP_OK ? result.J : INFINITY;
 }
 
-/* Tries the regulator at each price; leaves the policy that holds best in theta. kept: room for it. */
-static mcp_status try_prices(mcp_search *s, const mcp_regulator_request *q, const mcp_regulator *r, double *room)
+/* Tries the regulator at each price; leaves the policy that holds best in theta. */
+static mcp_status try_prices(mcp_search *s, const mcp_regulator_request *q, const mcp_regulator *r,
+                             double *room)
 {
     const size_t n = (size_t)s->params;
     double      *start = room, *best = start + n, *u = best + n, *K = u + q->system->nu;
@@ -100,8 +104,8 @@ static mcp_status try_prices(mcp_search *s, const mcp_regulator_request *q, cons
     return MCP_OK;
 }
 
-/* Near the goal is where the gentlest regulator asks for half of an input's range, one deviation, or less: from
- * farther away some systems cannot be brought back at all, and particles there would tell nothing. */
+/* Near the goal is where the gentlest regulator asks for half of an input's range, one deviation, or less:
+ * from farther away some systems cannot be brought back at all, and particles there would tell nothing. */
 static void come_nearer(mcp_search *s, const mcp_regulator *r, double *room)
 {
     const mcp_system *system = s->q->system;

@@ -70,7 +70,8 @@ static void tame(const mcp_task *t, int i, int T, double *u)
     for (int k = 0; k < T; k++) u[k * t->nu + i] = centre + factor * (u[k * t->nu + i] - centre);
 }
 
-static void fill_sines(const mcp_task *t, const mcp_task_explore *e, const mcp_stream *s, int i, int T, double *u)
+static void fill_sines(const mcp_task *t, const mcp_task_explore *e, const mcp_stream *s, int i, int T,
+                       double *u)
 {
     const double reach = mcp_input_reach(&t->input[i]), turn = uniform(s, 2 * e->sines, i);
     for (int k = 0; k < T; k++) u[k * t->nu + i] = mcp_input_centre(&t->input[i]);

@@ -87,9 +87,9 @@ const mcp_key mcp_optimise_table[] = {
      .about = "share of the particles that start near the goal, the cheapest state of the cost, while a "
               "policy is optimised: it learns to hold before it has learned to get there"},
     {"regulator", KEY_FLAG, AT(regulator), .fallback = "yes",
-     .about = "before every optimisation the linear part of a policy that has one (the default policy has) is "
-              "set to the linear-quadratic regulator of the model's mean at the goal, if particles that start "
-              "near the goal cost less with it; not where the last policy worked"},
+     .about = "before every optimisation the linear part of a policy that has one (the default policy has) "
+              "is set to the linear-quadratic regulator of the model's mean at the goal, if particles that "
+              "start near the goal cost less with it; not where the last policy worked"},
     {"warm_start", KEY_FLAG, AT(warm_start), .fallback = "yes",
      .about = "begin from the policy of the trial before"},
     {"antithetic", KEY_FLAG, AT(antithetic), .fallback = "no",

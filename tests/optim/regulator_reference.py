@@ -25,7 +25,7 @@ def cost(x):
     return 1.0 - np.exp(-(x[2] / 0.8) ** 2 - x[0] ** 2)
 
 
-Q = np.zeros((4, 4))  # second differences over a twentieth of a unit, as the program takes them, twice as wide
+Q = np.zeros((4, 4))  # second differences over a twentieth of a unit, as the program takes them
 for i in range(4):
     for j in range(4):
         e, f = h * unit[i] * np.eye(4)[i], h * unit[j] * np.eye(4)[j]

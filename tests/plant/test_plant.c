@@ -305,8 +305,8 @@ CASE(an_equation_that_explodes_ends_the_trial_and_keeps_the_data)
     rig_close(&r);
 }
 
-/* The integrator may step over a pole without noticing, and find the ball on the magnet's other side, a million
- * times as fast. */
+/* The integrator may step over a pole without noticing, and find the ball on the magnet's other side, a
+ * million times as fast. */
 CASE(a_leap_over_a_pole_ends_the_trial_too)
 {
     int ended = 0;
@@ -314,8 +314,9 @@ CASE(a_leap_over_a_pole_ends_the_trial_too)
         rig  r;
         char start[64];
         snprintf(start, sizeof start, "{mean: [%.17g, 0], std: 0}", 0.3 + 2e-4 * k);
-        REQUIRE(rig_open(
-            &r, bench_task((bench_parts){.start = start, .plant = "{ode: {q: v, v: 0*u - 3/q^2}}"}), NULL, NULL));
+        REQUIRE(rig_open(&r,
+                         bench_task((bench_parts){.start = start, .plant = "{ode: {q: v, v: 0*u - 3/q^2}}"}),
+                         NULL, NULL));
         CHECK_OK(explore(&r, 0, 0, err));
         ended += r.trial->ended;
         rig_close(&r);
