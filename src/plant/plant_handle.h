@@ -39,7 +39,7 @@ mcp_status mcp_plant_run_inputs(mcp_plant *p, const double *u, mcp_trial_key key
  * [sample][nx] the truth, or the estimate where that is unknown. */
 void mcp_trial_score(const mcp_system *s, const mcp_trial *t, const double *states, mcp_score *out);
 
-/* Exploration input of one trial: u[T][nu]. lasted: s, of an exploration before that ended early; 0: none did.
+/* Exploration input of one trial: u[T][nu]. lasted: s, of an exploration before that ended early, or 0.
  * A band of sines that the task does not name follows it, or a trial that a fall ends would show nothing of
  * what the input does. */
 mcp_status mcp_explore_inputs(const mcp_task *task, uint64_t seed, uint32_t trial, double lasted, double *u,
