@@ -51,6 +51,7 @@ RUNGS = [("paper", "the paper's settings"),
          ("linear-kernel", "SE + linear: what few data show is carried on"),
          ("hold", "a linear part near the goal beside the network"),
          ("near-goal", "a fifth of the particles starts near the goal"),
+         ("regulator", "the linear part begins as the model's regulator there"),
          ("defaults", "our task as it is")]
 
 
