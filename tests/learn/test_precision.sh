@@ -18,3 +18,7 @@ if "$MCPILCO" bench precision pendulum --least 1e9 > much.txt; then fail "a marg
 grep -q 'TOO LITTLE' much.txt || fail "what is too little is not marked"
 "$MCPILCO" bench precision pendulum --draws 2 --least 0 --json | grep -q '"enough": true' || fail "no JSON"
 echo "ok   what is too little is told"
+# many data: weights of opposite sign stay small enough for single precision
+"$MCPILCO" bench step --data 1760 --particles 32 --repeats 1 > many.txt || fail "$(cat many.txt)"
+[ "$(grep -c 'in single precision' many.txt)" = 2 ] || fail "1760 data: $(grep precision many.txt)"
+echo "ok   1760 data"
