@@ -33,7 +33,6 @@ enum { RULE_PLATEAU = 0, RULE_MONITOR, RULE_SCHEDULE };
 /* shares of the particles: the policy succeeds; it does not, and is given four times the patience */
 static const double failed_few = 0.01, failed_most = 0.5;
 static const double polish_from = 0.75; /* of the budget */
-static const double cheapest = 0.25, common_core = 2e10; /* of a gradient; operations a second */
 static const double near_part = 0.1; /* of a state's unit: deviation of starts near the goal */
 
 /* Dropout as the noise streams can draw it, so that activations are scaled by what is really kept. */
@@ -433,30 +432,6 @@ static mcp_status make_posteriors(mcp_search *s, mcp_posteriors *models, mcp_err
     return mcp_posteriors_create(models, &r, err);
 }
 
-/* Seconds that a gradient takes on a common core, by its operations: so that the count is the same on every
- * machine. */
-static double gradient_seconds(const mcp_search *s, const mcp_posteriors *models)
-{
-    const mcp_system *y = s->q->system;
-    double            each = 60.0 + 6.0 * y->nx, lane = 500.0;
-    lane += mcp_program_activations(y->controller) * each;
-    for (int g = 0; g < models->ngp; g++) {
-        const double n = mcp_posterior_points(models->of[g]),
-                     v = mcp_posterior_variance_points(models->of[g]);
-        lane += 2.0 * v * v + n * (60.0 + 6.0 * y->nf);
-    }
-    return lane * s->set->particles * y->steps / common_core;
-}
-
-/* What a gradient over a whole trial counts as in the budget: less than one, down to a quarter, where the
- * budget would be used up before a trial's time is. */
-static double worth_of_gradient(const mcp_search *s, const mcp_posteriors *models)
-{
-    const mcp_task *t = s->q->system->task;
-    double          all = s->set->budget * gradient_seconds(s, models);
-    return s->set->budget > 0.0 ? fmin(fmax(all / t->trial, cheapest), 1.0) : 1.0;
-}
-
 static mcp_status run(mcp_search *s, int warm, mcp_error *err)
 {
     const mcp_optimise_request *q = s->q;
@@ -487,10 +462,9 @@ static mcp_status run(mcp_search *s, int warm, mcp_error *err)
         if (r.particles < s->set->particles && s->set->stop_rule == RULE_PLATEAU && st == MCP_OK)
             st = mcp_rollout_create(&s->few, q->system, models.of, &r, q->pool, err);
         s->coarse = s->few && !(warm && q->incumbent_works);
-        double whole = worth_of_gradient(s, &models);
-        s->work = whole * r.steps / q->system->steps;
+        s->work = (double)r.steps / q->system->steps;
         s->few_work = s->work * r.particles / s->set->particles;
-        s->judge_work = whole * s->judges / s->set->particles;
+        s->judge_work = (double)s->judges / s->set->particles;
         r.particles = s->judges;
         r.steps = q->system->steps;
         if (st == MCP_OK) st = mcp_rollout_create(&s->judge, q->system, models.of, &r, q->pool, err);

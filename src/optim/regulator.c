@@ -302,9 +302,9 @@ mcp_status mcp_regulator_gains(const mcp_regulator *r, double price, double *u, 
 {
     const int n = r->n, nu = r->nu;
     double    change = INFINITY;
-    double   *P = mcp_calloc((size_t)(4 * n * n + 2 * n * nu + nu * nu), sizeof *P), *KT = P + n * n,
-           *room = KT + n * nu;
+    double   *P = mcp_calloc((size_t)(4 * n * n + 2 * n * nu + nu * nu), sizeof *P);
     if (!P) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory for a regulator");
+    double *KT = P + n * n, *room = KT + n * nu;
     memcpy(P, r->Q, (size_t)(n * n) * sizeof *P);
     mcp_status st = MCP_OK;
     for (int k = 0; k < RICCATI_MOST && st == MCP_OK && !(change < settled); k++)

@@ -77,8 +77,7 @@ const mcp_key mcp_optimise_table[] = {
     {"budget", KEY_NUMBER, AT(budget), 0, 1e9, .fallback = "300", .unit = "gradients",
      .about = "most computing before a trial: the work of so many gradients of all particles (fewer "
               "particles and evaluations count as what they are), so that numbers are the same on every "
-              "machine; where so many take a common core less time than a trial, up to four times as many. "
-              "Its last quarter is for a low rate. Doubled after each trial in a row of which the "
+              "machine. Its last quarter is for a low rate. Doubled after each trial in a row of which the "
               "model rightly expected less than 90 % success, three times at most: there more data would not "
               "help. 0 = no limit"},
     {"horizon", KEY_NUMBER, AT(horizon), 0, 1e9, .fallback = "0", .unit = "s",

@@ -188,27 +188,6 @@ CASE(the_budget_doubles_while_policies_fail_as_forecast)
     fixture_free(&f);
 }
 
-/* Gradients that are cheap beside the trial's time count as less, so that more fit into the budget; dear ones
- * count as one. */
-CASE(cheap_gradients_count_as_a_quarter)
-{
-    fixture           f = {0};
-    mcp_optimise_info cheap, dear;
-    if (!make(&f, &usual)) return;
-    f.task->optimise.patience = 1000;
-    mcp_optimise_request q = request_of(&f);
-    q.work_max = 10.0;
-    f.task->optimise.budget = 300.0; /* a third of a second for 24 data and eight steps */
-    REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &cheap, err));
-    f.task->optimise.budget = 1e9;
-    REQUIRE_OK(mcp_policy_optimise(&q, 0, f.theta, &dear, err));
-    CHECK(cheap.outcome == MCP_BUDGET_SPENT && dear.outcome == MCP_BUDGET_SPENT);
-    CHECK(cheap.steps > 3 * dear.steps);
-    release(&cheap);
-    release(&dear);
-    fixture_free(&f);
-}
-
 /* A warm start that leans against a wall of the cost: only a fresh policy can leave it. */
 CASE(a_warm_start_that_gains_nothing_gets_a_rival)
 {
@@ -351,7 +330,6 @@ int main(int argc, char **argv)
     RUN(threads_do_not_change_the_policy_found);
     RUN(a_budget_ends_the_optimisation_and_counts_the_same_everywhere);
     RUN(the_budget_doubles_while_policies_fail_as_forecast);
-    RUN(cheap_gradients_count_as_a_quarter);
     RUN(a_warm_start_that_gains_nothing_gets_a_rival);
     RUN(a_start_without_any_slope_is_called_stuck);
     RUN(a_start_far_behind_its_rival_is_dropped);
