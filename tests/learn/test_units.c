@@ -13,9 +13,9 @@ static const char *const quick[] = {
     "optimise.epsilon=1e-5", /* the stage rounds at 1e-7 of a gradient: Adam must not make steps of that */
 };
 enum { QUICK = (int)(sizeof quick / sizeof *quick), MORE = 2 };
-/* A policy that begins as a regulator begins near its optimum, where the gradient is a hundred times smaller and
- * what the model rounds (1e-9 of a cost, on the stage) a hundred times larger beside it. So whole optimisations
- * are compared without it, and where they begin with it. */
+/* A policy that begins as a regulator begins near its optimum, where the gradient is a hundred times smaller
+ * and what the model rounds (1e-9 of a cost, on the stage) a hundred times larger beside it. So whole
+ * optimisations are compared without it, and where they begin with it. */
 static const char *const ways[][MORE] = {{"optimise.regulator=no", NULL},
                                          {"optimise.steps_first=1", "optimise.steps=1"}};
 
@@ -39,8 +39,8 @@ typedef struct {
 } curve;
 
 /* Learns the system with these overrides; scale: kc. */
-static int learn(const system_in_units *s, const char *const *way, const char *change, double kt, double scale,
-                 curve *out)
+static int learn(const system_in_units *s, const char *const *way, const char *change, double kt,
+                 double scale, curve *out)
 {
     char               rate[64], trial[64], path[256];
     const char        *set[QUICK + MORE + 3];
