@@ -16,6 +16,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "learn/rest.h"
 #include "math/arena.h"
 
 static double floor_share(const mcp_task *t)
@@ -287,6 +288,7 @@ mcp_status mcp_fit_create(mcp_fit **out, const mcp_system *s, const mcp_fit_data
         w.hyper = d->hyper;
         st = fit_again(f, w, d->trial, pool, err);
     }
+    if (st == MCP_OK && s->task->model.rest) st = mcp_fit_rest(f, d->seed, err);
     if (st == MCP_OK) *out = f;
     else mcp_fit_free(f);
     return st;

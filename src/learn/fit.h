@@ -6,6 +6,9 @@
 #include "math/pool.h"
 #include "mcpilco/gp.h"
 
+/* What was made of a goal that can be held (rest.c). */
+typedef enum { MCP_REST_NONE = 0, MCP_REST_USED, MCP_REST_CONTRADICTED } mcp_rest;
+
 typedef struct {
     const mcp_system *system;
     mcp_pairs        *pairs;
@@ -17,6 +20,7 @@ typedef struct {
     int               lost;        /* samples at the start of a trial that refinement takes away */
     double           *visited;     /* [visits][nx] all smoothed states */
     int               visits;
+    mcp_rest          rest;
 } mcp_fit;
 
 /* What a model is made from. */

@@ -376,9 +376,10 @@ mcp_status mcp_store_model(const mcp_run *r, const mcp_run_item *it, const mcp_f
     json_t *features = json_array();
     for (int i = 0; i < r->system->nf; i++)
         mcp_json_append(&features, json_string(r->system->feature_text[i]));
+    static const char *const rest[] = {"none", "used", "contradicted"};
     return mcp_store_json(it, "model.json",
-                          json_pack("{s:i, s:o, s:o}", "pairs", fit->pairs->n, "features", features, "gps",
-                                    gps),
+                          json_pack("{s:i, s:s, s:o, s:o}", "pairs", fit->pairs->n, "rest", rest[fit->rest],
+                                    "features", features, "gps", gps),
                           err);
 }
 

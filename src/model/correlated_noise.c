@@ -149,3 +149,39 @@ mcp_status mcp_gp_noise_known(mcp_gp *gp, int band, const double *covariance, mc
 {
     return take_shape(gp, band, covariance, 1, err);
 }
+
+/* C of all n data with one more, whose own part is `variance`. */
+static double *longer(const mcp_gp *gp, int band, double variance)
+{
+    const size_t row = (size_t)band + 1;
+    const double white = mcp_gp_noise_var(gp);
+    double      *lag = mcp_calloc(((size_t)gp->n + 1) * row, sizeof *lag);
+    for (int i = 0; lag && i < gp->n; i++)
+        for (int k = 0; k <= gp->band && i + k < gp->n; k++)
+            lag[(size_t)i * row + (size_t)k] = covariance(gp, i, i + k, white) - (k == 0 ? white : 0.0);
+    if (lag) lag[(size_t)gp->n * row] = variance;
+    return lag;
+}
+
+mcp_status mcp_gp_add(mcp_gp *gp, const double *x, double y, double variance, mcp_error *err)
+{
+    const size_t n = (size_t)gp->n, D = (size_t)gp->features;
+    const int    band = gp->band > 0 ? gp->band : 1;
+    if (!(variance >= 0.0) || isinf(variance))
+        return mcp_fail(err, MCP_ERR_ARG, "gp: a datum whose noise has variance %g; 0 or more is possible",
+                        variance);
+    double    *X = mcp_calloc((n + 1) * (D + 1), sizeof *X), *lag = longer(gp, band, variance);
+    mcp_status st = X && lag ? MCP_OK : mcp_fail(err, MCP_ERR_MEMORY, "gp: out of memory for one datum more");
+    if (st == MCP_OK) {
+        double *Y = X + (n + 1) * D;
+        memcpy(X, gp->X, n * D * sizeof *X);
+        memcpy(X + n * D, x, D * sizeof *x);
+        memcpy(Y, gp->y, n * sizeof *Y);
+        Y[n] = y;
+        st = mcp_gp_set_data(gp, gp->n + 1, X, Y, err);
+    }
+    if (st == MCP_OK) st = take_shape(gp, band, lag, 1, err);
+    mcp_free(lag);
+    mcp_free(X);
+    return st;
+}

@@ -30,8 +30,9 @@
 
 enum { RACE_STEPS = 50, RESAMPLE_MOST = 10, RESTART_MOST = 5, CHECK_PARTICLES = 32 };
 enum { RULE_PLATEAU = 0, RULE_MONITOR, RULE_SCHEDULE };
-/* shares of the particles: the policy succeeds; it does not, and is given four times the patience */
-static const double failed_few = 0.01, failed_most = 0.5;
+/* shares of the particles: the policy succeeds; it works, but wants more than polish; it does not succeed, and
+ * is given four times the patience */
+static const double failed_few = 0.01, failed_some = 0.02, failed_most = 0.5;
 static const double polish_from = 0.75; /* of the budget */
 static const double near_part = 0.1; /* of a state's unit: deviation of starts near the goal */
 
@@ -432,6 +433,16 @@ static mcp_status make_posteriors(mcp_search *s, mcp_posteriors *models, mcp_err
     return mcp_posteriors_create(models, &r, err);
 }
 
+/* A policy that works is polished, not shaken: the rule begins where it would be after lowering the rate
+ * twice, and a schedule is as much shorter. The monitor stays the paper's. */
+static void be_gentle(mcp_search *s)
+{
+    if (s->set->stop_rule == RULE_MONITOR) return;
+    for (int k = 0; k < 2; k++) mcp_pace_lower(&s->pace, s->set->step_size_min);
+    s->coarse = 0;
+    if (s->set->stop_rule == RULE_SCHEDULE) s->steps_max /= 4;
+}
+
 static mcp_status run(mcp_search *s, int warm, mcp_error *err)
 {
     const mcp_optimise_request *q = s->q;
@@ -461,7 +472,7 @@ static mcp_status run(mcp_search *s, int warm, mcp_error *err)
         r.particles = (int)ceil(s->set->particles * s->set->start_particles);
         if (r.particles < s->set->particles && s->set->stop_rule == RULE_PLATEAU && st == MCP_OK)
             st = mcp_rollout_create(&s->few, q->system, models.of, &r, q->pool, err);
-        s->coarse = s->few && !(warm && q->incumbent_works);
+        s->coarse = s->few != NULL;
         s->work = (double)r.steps / q->system->steps;
         s->few_work = s->work * r.particles / s->set->particles;
         s->judge_work = (double)s->judges / s->set->particles;
@@ -473,6 +484,7 @@ static mcp_status run(mcp_search *s, int warm, mcp_error *err)
     if (st == MCP_OK && s->set->regulator) st = mcp_start_regulated(s, models.of, warm && q->incumbent_works);
     if (st == MCP_OK) {
         s->score_first = evaluate(s, &s->info->cost_first);
+        if (warm && q->incumbent_works && s->failed <= failed_some) be_gentle(s);
         /* Fresh policies are a way out of a bad optimum: not needed where a policy works. */
         if (s->set->candidates > 0 && !(warm && q->incumbent_works)) {
             s->steps_max += (s->set->candidates + 1) * RACE_STEPS; /* the race is on top */
@@ -517,11 +529,6 @@ mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *
     if (s.judges < set->particles) s.judges = set->particles;
     s.steps_max = q->trial <= 1 ? set->steps_first : set->steps;
     s.pace      = (mcp_pace){set->step_size, set->dropout};
-    /* A policy that works is polished, not shaken: the rule begins where it would be after lowering the rate
-     * twice, and a schedule is as much shorter. The monitor stays the paper's. */
-    for (int k = 0; k < 2 && warm && q->incumbent_works && set->stop_rule != RULE_MONITOR; k++)
-        mcp_pace_lower(&s.pace, set->step_size_min);
-    if (warm && q->incumbent_works && set->stop_rule == RULE_SCHEDULE) s.steps_max /= 4;
     if (s.params < 1)
         return mcp_fail(err, MCP_ERR_TASK, "policy: nothing in it can be learned (no rbf, mlp or param)");
     st = measure(&s);

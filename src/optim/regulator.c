@@ -9,10 +9,11 @@
 #include <math.h>
 #include <string.h>
 
+#include "control/settle.h"
 #include "math/arena.h"
 #include "math/linalg.h"
 
-enum { FILL = 64, BALANCE = 8, RICCATI_MOST = 5000 };
+enum { BALANCE = 8, RICCATI_MOST = 5000 };
 static const double slope_step = 1e-3, curve_step = 0.05; /* of a unit */
 static const double settled = 1e-10, settled_least = 1e-4;
 static const double within = 0.95; /* of half an input's range: what may keep the goal */
@@ -86,11 +87,8 @@ static void advance(stepper *m, int first, const double *z, const double *u, dou
 /* What is remembered after a long time at the goal under u. z [n] */
 static void dwell(stepper *m, const double *u, double *z)
 {
-    for (int k = 0; k < FILL; k++) {
-        memcpy(z, m->q->goal, (size_t)m->nx * sizeof *z);
-        advance(m, k == 0, z, u, z);
-    }
     memcpy(z, m->q->goal, (size_t)m->nx * sizeof *z);
+    mcp_settle(m->q->system, z, u, &(mcp_settled){z + m->nx, m->applied, m->f, m->in, m->work});
 }
 
 static double reach(const stepper *m, int input)

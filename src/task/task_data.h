@@ -231,6 +231,7 @@ typedef struct {
     int             noisy;      /* 1: particles sample mean + sqrt(var + noise) */
     double correlation; /* share of the noise whose errors in neighbouring changes are correlated as the
                            smoother says; 0: white */
+    int             rest;       /* 1: a goal that can be held is a datum (learn/rest.c) */
     int             self_check; /* 1: gradient of a few particles against the exact posterior's */
     mcp_gp_settings gp;
 } mcp_model_settings;

@@ -161,6 +161,58 @@ CASE(white_noise_has_its_own_variance_as_level)
     drop(&p);
 }
 
+/* One datum more with noise of its own: N and alpha as if it had been there from the start. */
+CASE(an_added_datum_is_one_of_the_data)
+{
+    problem     p;
+    mcp_gp     *all = NULL;
+    const double x[D] = {0.3, -0.2}, y = 0.7, more = 0.05, at[2 * D] = {0.3, -0.2, -1.0, 0.4};
+    double       X[(N + 1) * D], Y[N + 1], c[(N + 1) * (BAND + 1)] = {0}, m[2], v[2], mean[2], var[2];
+    make(&p, 0.1);
+    memcpy(X, p.X, sizeof p.X);
+    memcpy(X + N * D, x, sizeof x);
+    memcpy(Y, p.y, sizeof p.y);
+    Y[N] = y;
+    for (int i = 0; i < N; i++)
+        for (int j = 0; j <= BAND && i + j < N; j++)
+            c[i * (BAND + 1) + j] =
+                mcp_gp_noise_between(p.gp, i, i + j) - (j ? 0.0 : mcp_gp_noise_var(p.gp));
+    c[N * (BAND + 1)] = more;
+    REQUIRE_OK(mcp_gp_create(&all, p.k, N + 1, D, X, Y, err));
+    REQUIRE_OK(mcp_gp_set(all, mcp_gp_hyper(p.gp), err));
+    REQUIRE_OK(mcp_gp_noise_known(all, BAND, c, err));
+    REQUIRE_OK(mcp_gp_add(p.gp, x, y, more, err));
+    CHECK(mcp_gp_count(p.gp) == N + 1);
+    CHECK_CLOSE(mcp_gp_noise_between(p.gp, N, N), mcp_gp_noise_var(p.gp) + more, 1e-15, 0);
+    CHECK(mcp_gp_noise_between(p.gp, N - 1, N) == 0.0);
+    CHECK_OK(mcp_gp_predict(p.gp, 2, at, m, v, err));
+    CHECK_OK(mcp_gp_predict(all, 2, at, mean, var, err));
+    for (int i = 0; i < 2; i++) {
+        CHECK_CLOSE(m[i], mean[i], 1e-12, 1e-12);
+        CHECK_CLOSE(v[i], var[i], 1e-12, 1e-12);
+    }
+    CHECK(mcp_gp_add(p.gp, x, y, -1.0, NULL) == MCP_ERR_ARG);
+    mcp_gp_free(all);
+    drop(&p);
+}
+
+/* White noise, by hand: two data of one kernel value, the second with a variance of its own. */
+CASE(an_added_datum_weighs_as_its_noise_says)
+{
+    const double X[2] = {0.0, 0.0}, Y[2] = {1.0, 1.0}, at = 0.0;
+    double       mean, var;
+    mcp_gp      *gp = NULL;
+    REQUIRE_OK(mcp_gp_from_text(&gp, "se", 2, 1, X, Y, err));
+    const double hyper[] = {0.0, 0.0, 0.5 * log(0.5)}; /* lambda 1, noise variance 1/2 */
+    REQUIRE_OK(mcp_gp_set(gp, hyper, err));
+    REQUIRE_OK(mcp_gp_add(gp, &at, 5.0, 1.5, err)); /* its noise variance is 2 */
+    REQUIRE_OK(mcp_gp_predict(gp, 1, &at, &mean, &var, err));
+    /* precisions 2 + 2 + 1/2 of the data and 1 of the prior */
+    CHECK_CLOSE(mean, (2.0 + 2.0 + 2.5) / 5.5, 1e-12, 0);
+    CHECK_CLOSE(var, 1.0 / 5.5, 1e-12, 0);
+    mcp_gp_free(gp);
+}
+
 int main(int argc, char **argv)
 {
     TEST_ARGS(argc, argv);
@@ -168,5 +220,7 @@ int main(int argc, char **argv)
     RUN(what_the_mean_leaves_is_noise_times_the_weights);
     RUN(posteriors_are_that_of_the_dense_matrix);
     RUN(white_noise_has_its_own_variance_as_level);
+    RUN(an_added_datum_is_one_of_the_data);
+    RUN(an_added_datum_weighs_as_its_noise_says);
     return DONE();
 }
