@@ -24,6 +24,7 @@ typedef struct {
     int    steps, restarts;
     /* of the returned policy, by which policies are compared: J with the failures counted */
     double score_last;
+    double failed_last; /* share of the judged particles that fail with it */
     double cost_first, cost_last; /* on the fixed noise set: of the start and of the returned policy */
     double check_cosine;          /* sparse posterior against exact, NaN if not checked */
     double check_first;           /* the same at the task's tolerance */

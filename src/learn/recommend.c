@@ -17,7 +17,7 @@
 #include "optim/particles.h"
 
 enum { MODEL_TRIALS = 4, PARTICLES = 300, ASKED_MOST = 4, NOISE_SET = 4 };
-static const double MARGIN = 0.02;
+static const double MARGIN = 0.005;
 
 double mcp_run_cost_scale(const mcp_run *r)
 {

@@ -101,8 +101,8 @@ void mcp_gp_start(const mcp_gp *gp, const mcp_gp_settings *s, double *start, dou
         fmin(fmax(log(s->noise_start > 0.0 ? s->noise_start : 0.1 * scale), lower[params]), upper[params]);
 }
 
-/* Weak, and lopsided for length-scales: a long one is a linear function at worst, a short one is a spike at
- * every point. */
+/* Weak, and lopsided: a long length-scale is a linear function at worst, a short one is a spike at every point;
+ * a signal much larger than all that was seen is a guess about where nothing was seen. */
 void mcp_gp_prior(const mcp_gp *gp, int i, double *below, double *above)
 {
     const mcp_kernel *k = gp->kernel;
@@ -110,9 +110,11 @@ void mcp_gp_prior(const mcp_gp *gp, int i, double *below, double *above)
     for (int b = 0; b < k->nodes; b++) {
         int f, j = i - k->node[b].param;
         if (!mcp_kernel_is_base(&k->node[b]) || j < 0 || j >= k->node[b].params) continue;
-        if (mcp_kernel_role(&k->node[b], j, &f) == MCP_P_LENGTHSCALE) {
+        mcp_param_role role = mcp_kernel_role(&k->node[b], j, &f);
+        if (role == MCP_P_LENGTHSCALE) {
             *below = 1.0;
             *above = 4.0;
         }
+        if (role == MCP_P_LAMBDA) *above = 1.5;
     }
 }

@@ -15,6 +15,7 @@ enum { TRIES = 1 };
 enum { DOUBLED = 3 }; /* times at most: the budget while policies fail as the model says they will */
 #define FIRST_SHARE    0.6 /* of the budget, for the first start where another one may follow */
 #define WORTH_STARTING 0.2 /* share of the budget that must be left for another one */
+#define SURE           0.98 /* share of successes with which a policy that worked needs no rival */
 #define STALLED        0.01 /* of its cost: a start that gains less has nowhere to go */
 
 /* Share of fresh particles that succeed with this policy. Without a success test: whether it is expected to
@@ -93,12 +94,13 @@ static mcp_status another_try(const mcp_optimise_request *q, int number, double 
         info->restarts += more.restarts;
         info->seconds += more.seconds;
         if (more.outcome == MCP_INTERRUPTED) info->outcome = MCP_INTERRUPTED;
-        double least = q->incumbent_works ? mcp_incumbent_margin(q, info->score_last) : 0.0;
-        if (info->score_last - more.score_last > least) {
+        double gain = info->score_last - more.score_last, fewer = info->failed_last - more.failed_last;
+        if (q->incumbent_works ? mcp_incumbent_yields(q, info->score_last, gain, fewer) : gain > 0.0) {
             memcpy(theta, other, (size_t)params * sizeof *theta);
             info->outcome = more.outcome;
             info->cost_last = more.cost_last;
             info->score_last = more.score_last;
+            info->failed_last = more.failed_last;
             info->check_cosine = more.check_cosine;
             info->check_first = more.check_first;
             info->tolerance = more.tolerance;
@@ -152,7 +154,7 @@ static mcp_status particles(const mcp_algorithm_input *in, int true_state, doubl
     for (int k = 1; k <= TRIES && st == MCP_OK && info->outcome != MCP_INTERRUPTED; k++) {
         if (q.work_max > 0.0 && info->work > (1.0 - WORTH_STARTING) * q.work_max) break;
         if ((st = expected_success(in, true_state, theta, info->cost_last, &share, err)) != MCP_OK ||
-            share >= (q.incumbent_works ? 0.95 : 0.5))
+            share >= (q.incumbent_works ? SURE : 0.5))
             break;
         st = another_try(&q, k, theta, info, err);
     }

@@ -33,6 +33,7 @@ enum { RULE_PLATEAU = 0, RULE_MONITOR, RULE_SCHEDULE };
 /* shares of the particles: the policy succeeds; it works, but wants more than polish; it does not succeed, and
  * is given four times the patience */
 static const double failed_few = 0.01, failed_some = 0.02, failed_most = 0.5;
+static const double failed_less = 0.015; /* what is worth replacing a policy that works, whatever it costs */
 static const double polish_from = 0.75; /* of the budget */
 static const double near_part = 0.1; /* of a state's unit: deviation of starts near the goal */
 
@@ -103,6 +104,7 @@ static double evaluate(mcp_search *s, double *J)
     *J    = result.J;
     score = result.J + s->set->success_weight * s->failed * fabs(result.J);
     if (score < s->best_score) {
+        s->best_failed = s->failed;
         s->best_score = score;
         s->best_cost  = result.J;
         memcpy(s->best, s->theta, (size_t)s->params * sizeof *s->best);
@@ -291,10 +293,12 @@ static mcp_status descend(mcp_search *s)
     /* The monitor ends where it is, as the paper does; the others on the best of the fixed noise. */
     double now = evaluate(s, &s->info->cost_last);
     s->info->score_last = now;
+    s->info->failed_last = s->failed;
     if ((set->stop_rule != RULE_MONITOR || !isfinite(now)) && isfinite(s->best_score)) {
         go_to_best(s);
         s->info->cost_last = s->best_cost;
-        s->info->score_last      = s->best_score;
+        s->info->score_last = s->best_score;
+        s->info->failed_last = s->best_failed;
     }
     if (st == MCP_ERR_NUMERIC && isfinite(s->best_score))
         st = MCP_OK; /* a policy with finite costs is known: that one it is */
@@ -378,19 +382,21 @@ static mcp_status check_settings(const mcp_optimise_settings *o, mcp_error *err)
     return MCP_OK;
 }
 
-double mcp_incumbent_margin(const mcp_optimise_request *q, double score)
+int mcp_incumbent_yields(const mcp_optimise_request *q, double score, double gain, double fewer)
 {
-    return q->system->task->optimise.incumbent_gain * fmax(fabs(score), q->cost_scale);
+    double margin = q->system->task->optimise.incumbent_gain * fmax(fabs(score), q->cost_scale);
+    return gain > margin || (gain > 0.0 && fewer >= failed_less);
 }
 
 /* The policy that worked on the plant stays unless the model promises enough. */
 static void keep_incumbent(mcp_search *s, const double *incumbent)
 {
-    double gain = s->score_first - s->info->score_last;
-    if (!isfinite(s->score_first) || gain > mcp_incumbent_margin(s->q, s->score_first)) return;
+    double gain = s->score_first - s->info->score_last, fewer = s->failed_first - s->info->failed_last;
+    if (!isfinite(s->score_first) || mcp_incumbent_yields(s->q, s->score_first, gain, fewer)) return;
     memcpy(s->theta, incumbent, (size_t)s->params * sizeof *s->theta);
     s->info->cost_last = s->info->cost_first;
     s->info->score_last = s->score_first;
+    s->info->failed_last = s->failed_first;
     if (!s->stopped) s->info->outcome = MCP_KEPT_INCUMBENT;
 }
 
@@ -484,6 +490,7 @@ static mcp_status run(mcp_search *s, int warm, mcp_error *err)
     if (st == MCP_OK && s->set->regulator) st = mcp_start_regulated(s, models.of, warm && q->incumbent_works);
     if (st == MCP_OK) {
         s->score_first = evaluate(s, &s->info->cost_first);
+        s->failed_first = s->failed;
         if (warm && q->incumbent_works && s->failed <= failed_some) be_gentle(s);
         /* Fresh policies are a way out of a bad optimum: not needed where a policy works. */
         if (s->set->candidates > 0 && !(warm && q->incumbent_works)) {

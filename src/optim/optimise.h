@@ -33,8 +33,9 @@ typedef struct {
 mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *theta,
                                mcp_optimise_info *info, mcp_error *err);
 
-/* The least gain in score for which a policy that works is given up. Relative to what a trial can cost: of a
- * cost of 200 that has come down to 0.7, the last 0.4 are nothing to risk a working policy for. */
-double mcp_incumbent_margin(const mcp_optimise_request *q, double score);
+/* 1: a policy that works is given up for this gain in score, and this share of particles less that fail. The
+ * gain is held against what a trial can cost: of a cost of 200 that has come down to 0.7, the last 0.4 are
+ * nothing to risk a working policy for. Failures count by themselves. */
+int mcp_incumbent_yields(const mcp_optimise_request *q, double score, double gain, double fewer);
 
 #endif

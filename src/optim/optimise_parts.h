@@ -39,10 +39,11 @@ typedef struct {
     double                      *near_std;     /* [nx] of starts near the goal */
     double best_score, best_cost; /* on the fixed noise: with failures counted, and J alone */
     double *states, *applied; /* of an evaluation's particles; NULL: no success test */
+    double best_failed;       /* share that fails with the best policy */
     double failed;            /* the share of them that failed in the last evaluation */
     double *costs, *reference_costs; /* [judges] of the last evaluation, and of the last that counted */
     mcp_scorer *scorer;
-    double                       score_first;
+    double                       score_first, failed_first;
     int                          stopped;   /* by the callback */
     int                          spent;     /* the budget is used up */
     double                       began;

@@ -89,11 +89,14 @@ CASE(a_gain_is_measured_by_what_a_trial_can_cost)
     mcp_optimise_request q = request_of(&f);
     q.incumbent_works = 1;
     f.task->optimise.incumbent_gain = 0.02;
-    CHECK_CLOSE(mcp_incumbent_margin(&q, 5.0), 0.1, 1e-15, 0);
+    CHECK(mcp_incumbent_yields(&q, 5.0, 0.101, 0.0) && !mcp_incumbent_yields(&q, 5.0, 0.099, 0.0));
     q.cost_scale = NAN;
-    CHECK_CLOSE(mcp_incumbent_margin(&q, 5.0), 0.1, 1e-15, 0);
+    CHECK(mcp_incumbent_yields(&q, 5.0, 0.101, 0.0) && !mcp_incumbent_yields(&q, 5.0, 0.099, 0.0));
     q.cost_scale = 1e4;
-    CHECK_CLOSE(mcp_incumbent_margin(&q, 5.0), 200.0, 1e-12, 0);
+    CHECK(mcp_incumbent_yields(&q, 5.0, 200.1, 0.0) && !mcp_incumbent_yields(&q, 5.0, 199.9, 0.0));
+    /* fewer failures are worth it, unless they cost more than they are */
+    CHECK(mcp_incumbent_yields(&q, 5.0, 0.01, 0.02) && !mcp_incumbent_yields(&q, 5.0, -0.01, 0.02));
+    CHECK(!mcp_incumbent_yields(&q, 5.0, 0.01, 0.01));
     CHECK_OK(mcp_policy_optimise(&q, 1, f.theta, &info, err));
     CHECK(info.outcome == MCP_KEPT_INCUMBENT && info.cost_last == info.cost_first);
     release(&info);
