@@ -151,7 +151,7 @@ static mcp_status sample(mcp_search *s, mcp_rollout_result *result, int *event)
         for (int k = 0; k < RESAMPLE_MOST; k++) {
             mcp_rollout *now = s->coarse ? s->few : s->rollout;
             s->info->work += s->coarse ? s->few_work : s->work;
-            st = mcp_search_particles(s, now, s->draws++, s->pace.dropout, 1.0, result, s->err);
+            st = mcp_search_particles(s, now, s->draws++, s->pace.dropout, s->wider, result, s->err);
             if (st != MCP_ERR_NUMERIC) return st;
             s->info->resampled++;
         }
@@ -492,6 +492,7 @@ static mcp_status run(mcp_search *s, int warm, mcp_error *err)
         s->score_first = evaluate(s, &s->info->cost_first);
         s->failed_first = s->failed;
         if (warm && q->incumbent_works && s->failed <= failed_some) be_gentle(s);
+        else if (warm && q->incumbent_works) s->wider = s->set->stress > 0.0 ? s->set->stress : 1.0;
         /* Fresh policies are a way out of a bad optimum: not needed where a policy works. */
         if (s->set->candidates > 0 && !(warm && q->incumbent_works)) {
             s->steps_max += (s->set->candidates + 1) * RACE_STEPS; /* the race is on top */
@@ -526,7 +527,8 @@ mcp_status mcp_policy_optimise(const mcp_optimise_request *q, int warm, double *
                 .policies = q->attempt << 16,
                 .draws = q->attempt << 24,
                 .best_score = INFINITY,
-                .best_cost = INFINITY};
+                .best_cost = INFINITY,
+                .wider = 1.0};
     *s.info = (mcp_optimise_info){.check_cosine = NAN, .check_first = NAN};
     s.began = mcp_clock();
     mcp_status st = check_settings(set, err);

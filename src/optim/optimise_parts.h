@@ -39,6 +39,7 @@ typedef struct {
     double                      *near_std;     /* [nx] of starts near the goal */
     double best_score, best_cost; /* on the fixed noise: with failures counted, and J alone */
     double *states, *applied; /* of an evaluation's particles; NULL: no success test */
+    double wider; /* factor on the noise of gradients: what fails now and then is met more often */
     double best_failed;       /* share that fails with the best policy */
     double failed;            /* the share of them that failed in the last evaluation */
     double *costs, *reference_costs; /* [judges] of the last evaluation, and of the last that counted */
