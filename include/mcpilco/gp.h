@@ -108,9 +108,9 @@ MCP_API mcp_status mcp_gp_noise_shape(mcp_gp *gp, int band, const double *lag,
  * beside it. Otherwise as mcp_gp_noise_shape; the last call of either counts. */
 MCP_API mcp_status mcp_gp_noise_known(mcp_gp *gp, int band, const double *covariance,
                                       mcp_error *err) MCP_ONE_THREAD;
-/* One datum more, last, whose noise has `variance` besides that of the others and is its own. From then on the
- * noise is as after mcp_gp_noise_known: call it after training. Pointers that mcp_gp_inputs and mcp_gp_targets
- * gave are void. */
+/* One datum more, last, whose noise has `variance` besides that of the others and is its own. From then on
+ * the noise is as after mcp_gp_noise_known: call it after training. Pointers that mcp_gp_inputs and
+ * mcp_gp_targets gave are void. */
 MCP_API mcp_status mcp_gp_add(mcp_gp *gp, const double *x, double y, double variance,
                               mcp_error *err) MCP_ONE_THREAD;
 /* Covariance of the noise of points i and j. */

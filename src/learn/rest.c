@@ -15,7 +15,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "control/settle.h"
+#include "control/standstill.h"
 #include "math/arena.h"
 #include "math/linalg.h"
 #include "optim/policy_init.h"
@@ -33,7 +33,7 @@ typedef struct {
     int               unknowns, state[MCP_MAX_STATE]; /* inputs first, then these states */
     double            middle[MOST], half[MOST];
     int               equations, still[MCP_MAX_STATE]; /* GPs first, then states that no GP moves */
-    mcp_settled       settled;
+    mcp_still         settled;
     double           *x, *in, *out, *memory, *work; /* at the goal; of the programs */
     double *change, *var;         /* [equations] at w */
     double *w, *J, *M, *step;     /* [unknowns], [equations][unknowns], [unknowns]^2, [unknowns] */
@@ -57,7 +57,7 @@ static size_t layout(rest *r, char *base)
     r->settled.applied = mcp_arena_doubles(&a, nu);
     r->settled.f       = mcp_arena_doubles(&a, (size_t)(s->nf + s->ngp));
     r->settled.in      = mcp_arena_doubles(&a, nx + nu);
-    r->settled.work    = mcp_arena_doubles(&a, mcp_settle_work(s));
+    r->settled.work    = mcp_arena_doubles(&a, mcp_standstill_work(s));
     r->x      = mcp_arena_doubles(&a, nx);
     r->in     = mcp_arena_doubles(&a, nx + nu + (size_t)s->ngp);
     r->out    = mcp_arena_doubles(&a, nx + (size_t)s->task->limits + 2);
@@ -139,7 +139,7 @@ static mcp_status changes(rest *r, double *change, double *var, mcp_error *err)
     const int         nx = s->nx, nu = s->nu;
     memcpy(r->x, r->units.goal, (size_t)nx * sizeof *r->x);
     for (int i = nu; i < r->unknowns; i++) r->x[r->state[i - nu]] = r->w[i];
-    mcp_settle(s, r->x, r->w, &r->settled);
+    mcp_standstill(s, r->x, r->w, &r->settled);
     memcpy(r->in, r->settled.in, (size_t)(nx + nu) * sizeof *r->in);
     for (int g = 0; g < s->ngp; g++) {
         mcp_status st = mcp_gp_predict(r->f->gp[g], 1, r->settled.f, &change[g], &var[g], err);
@@ -273,7 +273,8 @@ mcp_status mcp_fit_rest(mcp_fit *f, uint64_t seed, mcp_error *err)
     if (st == MCP_OK && holds(&r)) {
         find_unknowns(&r);
         data = mcp_calloc((size_t)s->ngp * (size_t)(s->nf + 2), sizeof *data);
-        st = data ? find(&r, data, &possible, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the model");
+        st = data ? find(&r, data, &possible, err)
+                  : mcp_fail(err, MCP_ERR_MEMORY, "out of memory for the model");
         if (st == MCP_OK && possible) st = tell(f, data, err);
         else f->rest = MCP_REST_CONTRADICTED;
     }

@@ -101,8 +101,8 @@ void mcp_gp_start(const mcp_gp *gp, const mcp_gp_settings *s, double *start, dou
         fmin(fmax(log(s->noise_start > 0.0 ? s->noise_start : 0.1 * scale), lower[params]), upper[params]);
 }
 
-/* Weak, and lopsided: a long length-scale is a linear function at worst, a short one is a spike at every point;
- * a signal much larger than all that was seen is a guess about where nothing was seen. */
+/* Weak, and lopsided: a long length-scale is a linear function at worst, a short one is a spike at every
+ * point; a signal much larger than all that was seen is a guess about where nothing was seen. */
 void mcp_gp_prior(const mcp_gp *gp, int i, double *below, double *above)
 {
     const mcp_kernel *k = gp->kernel;

@@ -30,8 +30,8 @@
 
 enum { RACE_STEPS = 50, RESAMPLE_MOST = 10, RESTART_MOST = 5, CHECK_PARTICLES = 32 };
 enum { RULE_PLATEAU = 0, RULE_MONITOR, RULE_SCHEDULE };
-/* shares of the particles: the policy succeeds; it works, but wants more than polish; it does not succeed, and
- * is given four times the patience */
+/* shares of the particles: the policy succeeds; it works, but wants more than polish; it does not succeed,
+ * and is given four times the patience */
 static const double failed_few = 0.01, failed_some = 0.02, failed_most = 0.5;
 static const double failed_less = 0.015; /* what is worth replacing a policy that works, whatever it costs */
 static const double polish_from = 0.75; /* of the budget */

@@ -9,7 +9,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "control/settle.h"
+#include "control/standstill.h"
 #include "math/arena.h"
 #include "math/linalg.h"
 
@@ -88,7 +88,7 @@ static void advance(stepper *m, int first, const double *z, const double *u, dou
 static void dwell(stepper *m, const double *u, double *z)
 {
     memcpy(z, m->q->goal, (size_t)m->nx * sizeof *z);
-    mcp_settle(m->q->system, z, u, &(mcp_settled){z + m->nx, m->applied, m->f, m->in, m->work});
+    mcp_standstill(m->q->system, z, u, &(mcp_still){z + m->nx, m->applied, m->f, m->in, m->work});
 }
 
 static double reach(const stepper *m, int input)

@@ -292,8 +292,8 @@ const mcp_key mcp_model_table[] = {
               "correlated in a way the GPs are "
               "told (velocities by central-difference); 0: white noise"},
     {"rest", KEY_FLAG, AT(model.rest), .fallback = "yes",
-     .about = "what must last at the goal can rest there: some input keeps every change at zero, and each GP is "
-              "told so where the others bound that input; not where the data contradict it"},
+     .about = "what must last at the goal can rest there: some input keeps every change at zero, and each GP "
+              "is told so where the others bound that input; not where the data contradict it"},
     {"self_check", KEY_FLAG, AT(model.self_check), .fallback = "yes",
      .about = "sparse: compare the gradient of a few particles with the exact posterior's and tighten the "
               "tolerance "

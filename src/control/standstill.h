@@ -1,6 +1,6 @@
-/* settle.h - what a step of the model reads once everything has stood still for long. */
-#ifndef MCP_SETTLE_H
-#define MCP_SETTLE_H
+/* standstill.h - what a step of the model reads once everything has stood still for long. */
+#ifndef MCP_STANDSTILL_H
+#define MCP_STANDSTILL_H
 
 #include "control/system.h"
 
@@ -9,8 +9,8 @@
  * in [nx + nu] and work: room. */
 typedef struct {
     double *memory, *applied, *f, *in, *work;
-} mcp_settled;
-void   mcp_settle(const mcp_system *s, const double *x, const double *u, const mcp_settled *to);
-size_t mcp_settle_work(const mcp_system *s); /* numbers in work */
+} mcp_still;
+void   mcp_standstill(const mcp_system *s, const double *x, const double *u, const mcp_still *to);
+size_t mcp_standstill_work(const mcp_system *s); /* numbers in work */
 
 #endif
