@@ -197,6 +197,17 @@ static void one_gp(mcp_text *out, const mcp_run *r, const mcp_model_check *m, in
     relevance(out, r, m, i);
 }
 
+/* What the model knows besides its pairs. */
+static const char *about_rest(mcp_rest rest)
+{
+    switch (rest) {
+    case MCP_REST_USED: return " Each GP was also told that the goal can be held (model.rest).";
+    case MCP_REST_CONTRADICTED:
+        return " By its data no input holds the goal: is the cost least where the robot can stay?";
+    default: return "";
+    }
+}
+
 void mcp_report_model(mcp_text *out, const mcp_run *r, const mcp_model_check *m)
 {
     mcp_page_section(out, "model", "Model");
@@ -205,8 +216,8 @@ void mcp_report_model(mcp_text *out, const mcp_run *r, const mcp_model_check *m)
         mcp_page_note(out,
                       "Predictions one step ahead for the last trial, by the model that was learned before "
                       "it: %d pairs "
-                      "it had not seen. Values are plain; the run's files hold their logarithms.",
-                      m->n);
+                      "it had not seen. Values are plain; the run's files hold their logarithms.%s",
+                      m->n, about_rest(m->fit->rest));
     for (int i = 0; m->known && i < m->ngp; i++) one_gp(out, r, m, i);
     mcp_page_close(out);
 }
