@@ -206,7 +206,8 @@ def figure2(data):
                 continue
             row, runs = success_row(data, study, variant, f"{name}, {whose}"), data.runs(study, variant)
             # of the recommended policy, in its row; other rows have zeros
-            model = [sum(int(r[k] or 0) for run in runs for r in run) for k in ("model_success", "model_runs")]
+            model = [sum(int(r[key] or 0) for run in runs for r in run)
+                     for key in ("model_success", "model_runs")]
             rows.append(row + [f"{model[0]} of {model[1]}"] if row else missing(f"{name}, {whose}", 11))
     rows.append(["the paper, one policy each", "", "", "", "", "", "", "400 of 400; MC-PILCO fails several",
                  "", "", "alike"])
