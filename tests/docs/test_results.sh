@@ -39,7 +39,7 @@ grep -q 'there is no study nothing' said.txt || fail "no word about a study that
 cat > small.yaml <<END
 task: $SOURCE/tasks/pendulum.yaml
 trials: 5
-seeds: [301, 302]
+seeds: [501, 502]
 evaluate: 100
 final: 400
 set: {optimise.particles: 16, optimise.steps: 2, optimise.steps_first: 2}
@@ -50,8 +50,8 @@ echo abc1234 > out/ladder/commits.txt
 fresh
 results --docs tree/docs --out out --table ladder > /dev/null || fail "--table"
 head -5 tree/docs/results/ladder.csv > head.txt
-for line in 'study: experiments/ladder.yaml' 'command: mcpilco study .*301\.\.320' 'version: [0-9]' \
-    'commit: abc1234' 'seeds: 301..320'; do
+for line in 'study: experiments/ladder.yaml' 'command: mcpilco study .*501\.\.520' 'version: [0-9]' \
+    'commit: abc1234' 'seeds: 501..520'; do
     grep -q "^# $line" head.txt || { cat head.txt; fail "the head of the file lacks $line"; }
 done
 [ "$(grep -c '^[a-z]' tree/docs/results/ladder.csv)" = 21 ] || fail "not a row per run and trial"
@@ -65,7 +65,7 @@ rm -f tree/docs/results/double-pendulums.csv
 mkdir -p out/gallery
 ln -s ../ladder/paper out/gallery/stage
 { head -1 out/ladder/runs.csv; sed -n 's/^paper,/stage,/p' out/ladder/runs.csv; } > out/gallery/runs.csv
-{ printf '# %s: x\n' study command version commit; echo '# seeds: 301..302'; cat out/gallery/runs.csv; } \
+{ printf '# %s: x\n' study command version commit; echo '# seeds: 501..502'; cat out/gallery/runs.csv; } \
     > tree/docs/results/gallery.csv
 results --docs tree/docs --pages > /dev/null 2>&1 || true
 refused 'gallery.md: the results of stage'
@@ -82,13 +82,13 @@ start() {
         --out start "$@" > said.txt 2>&1 || true
 }
 start --seeds 5 --threads 2 ladder
-asked='mcpilco study .*experiments/ladder.yaml --seeds 301..305 --out start/ladder --threads 2$'
+asked='mcpilco study .*experiments/ladder.yaml --seeds 501..505 --out start/ladder --threads 2$'
 grep -q "$asked" started.txt ||
     { cat said.txt started.txt; fail "the study is not started as asked"; }
 [ "$(readlink start/ladder/defaults)" = ../figure2/mc-pilco4pms ] || fail "shared runs are not linked"
 [ -s start/ladder/commits.txt ] || fail "the commit is not noted"
 start --ranks 3 furuta
-grep -q '^mpirun -n 3 bin/mcpilco study .*furuta.yaml --seeds 301..320 ' started.txt || fail "no ranks"
+grep -q '^mpirun -n 3 bin/mcpilco study .*furuta.yaml --seeds 501..520 ' started.txt || fail "no ranks"
 if grep -q '^mpirun.*--table' started.txt; then fail "a table is made by every rank"; fi
 
 results --out out --list > list.txt
