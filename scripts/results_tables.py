@@ -36,7 +36,6 @@ KERNELS = [("sp", "SP: equations of motion + SE", "trial 3, 9 s"), ("se+mp2", "S
            ("se", "SE", "trial 6, 18 s")]
 PLATES = [("friction-0.02", "friction 0.02"), ("sticky-0.05", "sticky plate, 0.05")]
 RUNGS = [("paper", "the paper's settings"),
-         ("sparse", "fewer inducing points, single precision where safe"),
          ("particles-96", "96 particles instead of 400"),
          ("sines", "exploration by sines instead of white noise"),
          ("auto-estimators", "smoother and observer follow from the sensors' figures"),
