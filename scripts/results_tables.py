@@ -37,6 +37,7 @@ KERNELS = [("sp", "SP: equations of motion + SE", "trial 3, 9 s"), ("se+mp2", "S
 PLATES = [("friction-0.02", "friction 0.02"), ("sticky-0.05", "sticky plate, 0.05")]
 RUNGS = [("paper", "the paper's settings"),
          ("particles-96", "96 particles instead of 400"),
+         ("sparse", "fewer inducing points, as many as the gradient needs"),
          ("sines", "exploration by sines instead of white noise"),
          ("auto-estimators", "smoother and observer follow from the sensors' figures"),
          ("prior", "weak priors and floors of hyper-parameters"),
