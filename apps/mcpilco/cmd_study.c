@@ -232,7 +232,7 @@ static int study_here(mcp_study *s, workshop *w, const char *seeds, int threads,
 
 int cmd_study(int argc, char **argv)
 {
-    const char  *file[1], *out = NULL, *seeds = NULL;
+    const char  *file[1], *out = NULL, *seeds = NULL, *known = NULL;
     option_list  only = {0};
     int          threads = 0, quiet = 0, table = 0;
     const option options[] = {
@@ -240,6 +240,8 @@ int cmd_study(int argc, char **argv)
         {"--seeds", OPTION_TEXT, &seeds, 0, 0, "A..B", "first and last seed (the file's)", NULL},
         {"--only", OPTION_LIST, &only, 0, 0, "VARIANT", "this variant alone; may be given more than once",
          NULL},
+        {"--known", OPTION_TEXT, &known, 0, 0, "FILE",
+         "runs.csv of an earlier part: what it has is not run again and stands in the tables", NULL},
         {"--threads", OPTION_INT, &threads, 0, 1024, "K",
          "runs at the same time (one per core; under mpirun one per rank)", NULL},
         {"--table", OPTION_FLAG, &table, 0, 0, NULL, "start no run, only tell what the finished ones say",
@@ -267,6 +269,10 @@ int cmd_study(int argc, char **argv)
     int        code = options_parse(&verb, argc, argv);
     if (code != OPTIONS_GO) return code;
     if (mcp_study_load(&s, file[0], &err) != MCP_OK) return term_error("study", &err);
+    if (known && mcp_study_know(s, known, &err) != MCP_OK) {
+        mcp_study_free(s);
+        return term_error("study", &err);
+    }
     const char *slash = strrchr(file[0], '/'), *base = slash ? slash + 1 : file[0];
     if (out) snprintf(folder, sizeof folder, "%s", out);
     else

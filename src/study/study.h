@@ -16,6 +16,28 @@
 
 enum { MCP_STUDY_TRIALS = 64 };
 
+/* Plant and model runs of a run's recommended policy. */
+typedef struct {
+    int    runs, ok, limit, model_runs, model_ok;
+    double cost_median, metric_median, metric_mean, metric_max;
+} mcp_study_final;
+
+/* One row per run and policy trial. */
+typedef struct {
+    int    variant, seed, trial;
+    int    success, limit, ended, evaluated, evaluated_ok, evaluated_limit;
+    int robust; /* the trial succeeded, and so does its policy in nearly every plant run, without a limit met
+                 */
+    int    explore_limits; /* explorations of this run that met a limit */
+    int    last;           /* the run ends here                         */
+    int    recommended;    /* this trial's policy is the run's recommended one: `final` is of it */
+    mcp_study_final final;
+    double cost, metric, forecast_cost, forecast_success, coverage, data_s;
+    double plant_cost_median, plant_metric_median, plant_metric_mean, plant_metric_max;
+    double model_s, optimise_s;
+    int    steps;
+} mcp_study_row;
+
 typedef struct {
     const char  *name, *task, *algorithm; /* algorithm NULL: the task's */
     int          trials;                  /* policy trials per run      */
@@ -34,7 +56,9 @@ typedef struct {
     double robust; /* a policy is robust when this share of its plant runs succeeds and none meets a limit */
     int          variants;
     mcp_variant *variant;
-    void        *memory;
+    int            known_rows;
+    mcp_study_row *known; /* runs of an earlier part, which are not run again */
+    void          *memory;
 } mcp_study;
 
 /* Paths of tasks are relative to the study file. */
@@ -47,6 +71,10 @@ void  mcp_study_at(const mcp_study *s, int i, int *variant, int *seed);
 char *mcp_study_folder(const mcp_study *s, const char *out, int i); /* mcp_free it */
 int   mcp_study_done(const mcp_study *s, const char *out, int i);   /* finished and evaluated */
 
+/* The runs of an earlier part's runs.csv count as finished; rows of variants that the study lacks are passed over. */
+mcp_status mcp_study_know(mcp_study *s, const char *file, mcp_error *err);
+int        mcp_study_known(const mcp_study *s, int i);
+
 int   mcp_study_is_robust(const mcp_study *s, int success, int runs, int successes, int limits);
 
 typedef enum { MCP_RUN_DONE = 0, MCP_RUN_TAKEN, MCP_RUN_FAILED, MCP_RUN_STOPPED } mcp_run_outcome_kind;
@@ -55,27 +83,7 @@ typedef enum { MCP_RUN_DONE = 0, MCP_RUN_TAKEN, MCP_RUN_FAILED, MCP_RUN_STOPPED 
 mcp_run_outcome_kind mcp_study_work(const mcp_study *s, const char *out, int i,
                                     mcp_learn_progress_fn *progress, void *context, mcp_error *err);
 
-/* Plant and model runs of a run's recommended policy. */
-typedef struct {
-    int    runs, ok, limit, model_runs, model_ok;
-    double cost_median, metric_median, metric_mean, metric_max;
-} mcp_study_final;
-
-/* What the finished runs say. One row per run and policy trial. */
-typedef struct {
-    int    variant, seed, trial;
-    int    success, limit, ended, evaluated, evaluated_ok, evaluated_limit;
-    int robust; /* the trial succeeded, and so does its policy in nearly every plant run, without a limit met
-                 */
-    int    explore_limits; /* explorations of this run that met a limit */
-    int    last;           /* the run ends here                         */
-    int    recommended;    /* this trial's policy is the run's recommended one: `final` is of it */
-    mcp_study_final final;
-    double cost, metric, forecast_cost, forecast_success, coverage, data_s;
-    double plant_cost_median, plant_metric_median, plant_metric_mean, plant_metric_max;
-    double model_s, optimise_s;
-    int    steps;
-} mcp_study_row;
+/* What the finished runs say. */
 typedef struct {
     int            rows, runs, unfinished;
     mcp_study_row *row;
@@ -109,6 +117,7 @@ typedef struct {
 } mcp_study_total;
 void mcp_study_total_make(mcp_study_total *t, const mcp_study_result *r, int variant);
 
+void mcp_study_print_rows(mcp_text *t, const mcp_study *s, const mcp_study_result *r); /* runs.csv */
 /* runs.csv, summary.csv (the same for any number of workers), times.csv (wall times). */
 mcp_status mcp_study_write(const mcp_study *s, const mcp_study_result *r, const char *out, mcp_error *err);
 /* The table for people. */

@@ -28,6 +28,7 @@ char *mcp_study_folder(const mcp_study *s, const char *out, int i)
 /* Finished means: the file is there and was made for at least this many trials and plant runs. */
 int mcp_study_done(const mcp_study *s, const char *out, int i)
 {
+    if (mcp_study_known(s, i)) return 1;
     char *folder = mcp_study_folder(s, out, i),
          *path = folder ? mcp_sprintf("%s/evaluation.json", folder) : NULL;
     json_t *root = NULL;

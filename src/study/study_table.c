@@ -103,6 +103,11 @@ static int collect_run(mcp_study_result *r, const mcp_study *s, const char *out,
     int       variant, seed;
     mcp_error why = {MCP_OK, ""};
     mcp_study_at(s, i, &variant, &seed);
+    if (mcp_study_known(s, i)) {
+        for (int k = 0; k < s->known_rows; k++)
+            if (s->known[k].variant == variant && s->known[k].seed == seed) r->row[r->rows++] = s->known[k];
+        return 1;
+    }
     if (mcp_study_done(s, out, i)) {
         if (run_rows(r, s, folder, variant, seed, &why) != MCP_OK)
             tell(r, s->variant[variant].name, seed, seed, why.text);
@@ -162,6 +167,7 @@ static void quantiles(double *v, int n, double out[3])
 void mcp_study_cell_make(mcp_study_cell *c, const mcp_study_result *r, int variant, int trial)
 {
     double *v = mcp_calloc((size_t)r->rows * 4 + 4, sizeof *v), *cost = v, *metric, *model, *optimise;
+    int     timed = 0;
     memset(c, 0, sizeof *c);
     if (!v) return;
     metric = v + r->rows;
@@ -172,9 +178,11 @@ void mcp_study_cell_make(mcp_study_cell *c, const mcp_study_result *r, int varia
         if (w->variant != variant || w->trial != trial) continue;
         cost[c->runs]     = w->cost;
         metric[c->runs]   = w->metric;
-        model[c->runs]    = w->model_s;
-        optimise[c->runs] = w->optimise_s;
         c->runs++;
+        if (isfinite(w->model_s) && isfinite(w->optimise_s)) { /* known runs have no times */
+            model[timed]      = w->model_s;
+            optimise[timed++] = w->optimise_s;
+        }
         c->successes += w->success;
         c->evaluated += w->evaluated;
         c->evaluated_ok += w->evaluated_ok;
@@ -192,8 +200,8 @@ void mcp_study_cell_make(mcp_study_cell *c, const mcp_study_result *r, int varia
     mcp_wilson(c->successes, c->runs, &c->low, &c->high);
     quantiles(cost, c->runs, c->cost);
     quantiles(metric, c->runs, c->metric);
-    c->model_s    = mcp_quantile(model, c->runs, 0.5);
-    c->optimise_s = mcp_quantile(optimise, c->runs, 0.5);
+    c->model_s    = mcp_quantile(model, timed, 0.5);
+    c->optimise_s = mcp_quantile(optimise, timed, 0.5);
     mcp_free(v);
 }
 
@@ -261,37 +269,6 @@ static void csv_number(mcp_text *t, double v)
     else mcp_text_add(t, ",");
 }
 
-static void runs_csv(mcp_text *t, const mcp_study *s, const mcp_study_result *r)
-{
-    mcp_text_add(t, "variant,seed,trial,success,ended,cost,metric,forecast_cost,forecast_success,coverage,"
-                    "data_s,steps,plant_runs,plant_success,"
-                    "plant_limit,plant_cost_median,plant_metric_median,plant_metric_mean,plant_metric_max,"
-                    "model_runs,model_success,robust,limit,"
-                    "explore_limits,recommended,final_runs,final_success,final_limit,final_cost_median,"
-                    "final_metric_median,final_metric_mean,final_metric_max\n");
-    for (int i = 0; i < r->rows; i++) {
-        const mcp_study_row *w = &r->row[i];
-        mcp_text_add(t, "%s,%d,%d,%d,%d", s->variant[w->variant].name, w->seed, w->trial, w->success,
-                     w->ended);
-        const double v[] = {w->cost,     w->metric, w->forecast_cost, w->forecast_success,
-                            w->coverage, w->data_s};
-        for (int k = 0; k < 6; k++) csv_number(t, v[k]);
-        mcp_text_add(t, ",%d,%d,%d,%d", w->steps, w->evaluated, w->evaluated_ok, w->evaluated_limit);
-        csv_number(t, w->plant_cost_median);
-        csv_number(t, w->plant_metric_median);
-        csv_number(t, w->plant_metric_mean);
-        csv_number(t, w->plant_metric_max);
-        mcp_text_add(t, ",%d,%d,%d,%d,%d", w->final.model_runs, w->final.model_ok, w->robust, w->limit != 0,
-                     w->explore_limits);
-        mcp_text_add(t, ",%d,%d,%d,%d", w->recommended, w->final.runs, w->final.ok, w->final.limit);
-        csv_number(t, w->final.cost_median);
-        csv_number(t, w->final.metric_median);
-        csv_number(t, w->final.metric_mean);
-        csv_number(t, w->final.metric_max);
-        mcp_text_add(t, "\n");
-    }
-}
-
 static void summary_csv(mcp_text *t, mcp_text *times, const mcp_study *s, const mcp_study_result *r)
 {
     mcp_text_add(t, "variant,trial,runs,success,success_low,success_high,cost_p05,cost_median,cost_p95,"
@@ -336,7 +313,7 @@ mcp_status mcp_study_write(const mcp_study *s, const mcp_study_result *r, const 
 {
     mcp_text   runs = {0}, summary = {0}, times = {0};
     mcp_status st, worst;
-    runs_csv(&runs, s, r);
+    mcp_study_print_rows(&runs, s, r);
     summary_csv(&summary, &times, s, r);
     worst = write_text(out, "runs.csv", &runs, err);
     if ((st = write_text(out, "summary.csv", &summary, worst == MCP_OK ? err : NULL)) != MCP_OK) worst = st;

@@ -95,6 +95,26 @@ touch -d '2001-01-01' one/a/seed-0001/evaluation.json
 [ "$(date -r one/a/seed-0001/evaluation.json +%Y)" = 2001 ] || fail "a finished run was repeated"
 [ "$(wc -l < one/runs.csv)" = 13 ] || fail "the third seed is missing"
 
+# rows of an earlier part stand for their runs, whose folders are gone; the tables are the same
+{ echo '# commit: abc1234'; grep -E '^variant|,1,[12],' two/runs.csv; echo 'other,1,1,'; } > part.csv
+sed -i '$s/$/,,,,,,,,,,,,,,,,,,,,,,,,,,,,/' part.csv
+"$MCPILCO" study s.yaml --out known --known part.csv --threads 2 --quiet > known.txt || fail "--known"
+for f in summary.csv runs.csv; do cmp two/$f known/$f || fail "$f differs where runs are known"; done
+[ ! -e known/a/seed-0001 ] && [ -e known/a/seed-0002 ] || fail "a known run was repeated, or an unknown left out"
+unknown() { # what is done to the rows, what must be said
+    sed "$1" part.csv > bad.csv
+    "$MCPILCO" study s.yaml --out bad --known bad.csv --table > bad.txt 2>&1 && fail "taken: $1"
+    grep -q "$2" bad.txt || { cat bad.txt; fail "expected: $2"; }
+}
+unknown '2s/variant/run/' 'bad.csv:2: .*runs.csv of a study'
+unknown '2s/,steps,/,stairs,/' 'no column steps'
+unknown '0,/^a,1,1,/s//a,1,1.5,/' 'trial is not a whole number'
+unknown '/^a,1,1,/d' 'out of order'
+unknown '0,/^a,1,2,/s//a,1,1,/' 'out of order'
+unknown '3s/,[^,]*$//' 'bad.csv:3'
+"$MCPILCO" study s.yaml --out bad --known nowhere.csv --table > bad.txt 2>&1 && fail "no rows, no word"
+grep -q 'nowhere.csv' bad.txt || fail "no word about the file that is not there"
+
 # killed in the middle, then the same command again
 "$MCPILCO" study s.yaml --out killed --threads 2 --quiet > /dev/null 2>&1 & pid=$!
 for _ in $(seq 1500); do ls killed/*/seed-*/trial-01/policy.json > /dev/null 2>&1 && break; sleep 0.02; done
