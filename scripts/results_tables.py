@@ -363,7 +363,7 @@ def ladder(data):
     for variant, label in RUNGS:
         row = success_row(data, "ladder", variant, label)
         rows.append(row[:2] + row[3:9] if row else missing(label, 8))
-    figure = picture(data, "ladder-success.svg", "success, trial by trial")
+    figure = picture(data, "ladder-bars.svg", "seeds by the trial that solved it first, rung by rung")
     return table(head, rows) + "\n\n" + gains(data) + "\n\n" + figure + "\n" + source(data, "ladder")
 
 

@@ -175,7 +175,7 @@ int cmd_plot(int argc, char **argv)
     const option options[] = {
         {"--figure", OPTION_TEXT, &figure, 0, 0, "NAME",
          "of a run: trajectory, inputs, cost, model, observer, runs, trials, plane, moments, animation; of a "
-         "study: success, cost, first",
+         "study: success, cost, first, bars",
          "-f"},
         {"--trial", OPTION_INT, &trial, 1, 999, "K", "policy trial (the last)", NULL},
         {"--out", OPTION_TEXT, &out, 0, 0, "FILE",

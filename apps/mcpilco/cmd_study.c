@@ -215,10 +215,22 @@ static int known_variants(const mcp_study *s, const option_list *only)
     return 1;
 }
 
-static int study_here(mcp_study *s, workshop *w, const char *seeds, int threads, int quiet, int table)
+/* Rows of an earlier part, given now or with the folder's last command. */
+static int take_known(mcp_study *s, const char *known, const char *out)
 {
+    mcp_error  err;
+    mcp_status st = known ? mcp_study_know(s, known, &err) : mcp_study_know_folder(s, out, &err);
+    if (st != MCP_OK) term_error("study", &err);
+    return st == MCP_OK;
+}
+
+static int study_here(mcp_study *s, workshop *w, const char *seeds, const char *known, int threads, int quiet,
+                      int table)
+{
+    mcp_error err;
     if (!parse_seeds(seeds, s) || !known_variants(s, w->only)) return 2;
-    if (!w->rank && !note_file(s, w->out)) return 1;
+    if (!take_known(s, known, w->out) || (!w->rank && !note_file(s, w->out))) return 1;
+    if (!w->rank && known && mcp_study_keep(w->out, known, &err) != MCP_OK) return term_error("study", &err);
 #ifdef MCP_HAVE_MPI
     if (w->ranks > 1) MPI_Barrier(MPI_COMM_WORLD);
 #endif
@@ -269,10 +281,6 @@ int cmd_study(int argc, char **argv)
     int        code = options_parse(&verb, argc, argv);
     if (code != OPTIONS_GO) return code;
     if (mcp_study_load(&s, file[0], &err) != MCP_OK) return term_error("study", &err);
-    if (known && mcp_study_know(s, known, &err) != MCP_OK) {
-        mcp_study_free(s);
-        return term_error("study", &err);
-    }
     const char *slash = strrchr(file[0], '/'), *base = slash ? slash + 1 : file[0];
     if (out) snprintf(folder, sizeof folder, "%s", out);
     else
@@ -290,7 +298,7 @@ int cmd_study(int argc, char **argv)
 #endif
     term_catch_signals();
     w.study = s;
-    code = study_here(s, &w, seeds, threads, quiet, table);
+    code = study_here(s, &w, seeds, known, threads, quiet, table);
 #ifdef MCP_HAVE_MPI
     if (mpi) MPI_Finalize();
 #endif

@@ -50,8 +50,15 @@ void mcp_page_grid(mcp_text *out, int open)
 
 void mcp_page_figure(mcp_text *out, const mcp_plot *p, const char *caption)
 {
-    mcp_html(out, mcp_embed_run_html, "figure-begin", NULL);
+    mcp_page_figure_begin(out);
     mcp_plot_render(p, out);
+    mcp_page_figure_end(out, caption);
+}
+
+void mcp_page_figure_begin(mcp_text *out) { mcp_html(out, mcp_embed_run_html, "figure-begin", NULL); }
+
+void mcp_page_figure_end(mcp_text *out, const char *caption)
+{
     if (caption) one_text(out, "figure-caption", caption);
     else mcp_html(out, mcp_embed_run_html, "figure-end", NULL);
 }

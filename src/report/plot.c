@@ -238,12 +238,19 @@ static void axes(const mcp_plot *p, const frame *f, mcp_text *out)
     }
 }
 
-static void paint(const mcp_plot *p, const mcp_item *it, mcp_text *out, int filled, double opacity)
+const char *mcp_plot_style(void) { return standalone_style; }
+
+void mcp_plot_paint(mcp_text *out, mcp_colour c, int filled, double opacity, int standalone)
 {
     const char *what = filled ? "fill" : "stroke", *other = filled ? "stroke" : "fill";
-    if (p->standalone) mcp_text_add(out, " %s='%s' %s='none'", what, colour_of[it->colour], other);
-    else mcp_text_add(out, " class='%s %s'", class_of[it->colour], filled ? "f" : "s");
+    if (standalone) mcp_text_add(out, " %s='%s' %s='none'", what, colour_of[c], other);
+    else mcp_text_add(out, " class='%s %s'", class_of[c], filled ? "f" : "s");
     if (opacity < 1) mcp_text_add(out, " %s-opacity='%.2g'", what, opacity);
+}
+
+static void paint(const mcp_plot *p, const mcp_item *it, mcp_text *out, int filled, double opacity)
+{
+    mcp_plot_paint(out, it->colour, filled, opacity, p->standalone);
 }
 
 /* So that the page's script knows what a path is; particles are only looked at. */

@@ -67,6 +67,9 @@ mcp_item *mcp_plot_vline(mcp_plot *p, double x, mcp_colour c, const char *label)
 mcp_item *mcp_plot_hline(mcp_plot *p, double y, mcp_colour c, const char *label);
 mcp_item *mcp_plot_region(mcp_plot *p, double low, double high, mcp_colour c, const char *label);
 void      mcp_plot_render(const mcp_plot *p, mcp_text *out);
+/* For drawings beside charts: the colour of an SVG element, and what a file of its own begins with. */
+void        mcp_plot_paint(mcp_text *out, mcp_colour c, int filled, double opacity, int standalone);
+const char *mcp_plot_style(void);
 
 /* Tick positions at 1, 2 or 5 times a power of ten; returns how many. */
 int mcp_plot_ticks(double low, double high, int wanted, int integers, double tick[MCP_PLOT_TICKS]);

@@ -16,9 +16,11 @@
 #include "report/page.h"
 #include "report/report.h"
 #include "report/plot.h"
+#include "report/study_bars.h"
 #include "study/study.h"
 
-enum { WIDTH = 560, HEIGHT = 300, VARIANTS = 12 };
+/* Lines of more than FEW variants are a tangle: the page has bars instead. */
+enum { WIDTH = 560, HEIGHT = 300, VARIANTS = 12, FEW = 6 };
 
 /* Series of all variants for one chart; x is shifted a little so that intervals stay apart. */
 typedef struct {
@@ -53,6 +55,7 @@ static mcp_status gather(material *m, const char *folder, mcp_error *err)
                           folder);
     }
     mcp_free(text);
+    if (st == MCP_OK) st = mcp_study_know_folder(m->study, folder, err);
     if (st == MCP_OK) st = mcp_study_collect(&m->result, m->study, folder, err);
     if (st == MCP_OK && !(m->of = mcp_calloc((size_t)m->study->variants, sizeof *m->of)))
         st = mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
@@ -158,7 +161,7 @@ static const chart charts[] = {
     {"first", "seeds that have solved it by trial [%]", "Bars: Wilson's 95 % interval.", chart_first},
 };
 
-const char *mcp_report_study_figures(void) { return "success, cost, first"; }
+const char *mcp_report_study_figures(void) { return "success, cost, first, bars"; }
 
 mcp_status mcp_report_study_figure(const char *folder, const char *name, char **svg, mcp_error *err)
 {
@@ -167,6 +170,7 @@ mcp_status mcp_report_study_figure(const char *folder, const char *name, char **
     mcp_status st = gather(&m, folder, err);
     int        found = 0;
     *svg = NULL;
+    if (st == MCP_OK && (found = !strcmp(name, "bars"))) mcp_study_bars(&out, m.study, &m.result, 1);
     for (size_t i = 0; st == MCP_OK && i < sizeof charts / sizeof *charts; i++) {
         mcp_plot p;
         if (strcmp(charts[i].name, name)) continue;
@@ -297,8 +301,13 @@ static void write_page(mcp_text *out, const material *m, const char *folder)
         mcp_html(out, mcp_embed_study_html, "trouble", &bad);
     }
     mcp_page_section(out, "figures", "Figures");
+    if (m->study->variants > FEW) {
+        mcp_page_figure_begin(out);
+        mcp_study_bars(out, m->study, &m->result, 0);
+        mcp_page_figure_end(out, NULL);
+    }
     mcp_page_grid(out, 1);
-    for (size_t i = 0; i < sizeof charts / sizeof *charts; i++) {
+    for (size_t i = 0; m->study->variants <= FEW && i < sizeof charts / sizeof *charts; i++) {
         mcp_plot p;
         mcp_plot_init(&p, WIDTH, HEIGHT, charts[i].title, "trial", NULL);
         charts[i].draw(m, &p);

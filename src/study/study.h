@@ -2,7 +2,7 @@
  * together.
  *
  *   OUT/study.txt  OUT/VARIANT/seed-0001/ (a run folder, plus evaluation.json)  OUT/runs.csv  summary.csv
- *     times.csv
+ *     times.csv  known.csv (rows of an earlier part)
  *
  * Runs know nothing of each other. Who works on one holds a lock beside its folder, so any number of
  * threads, processes and MPI ranks may work on the same study at once, and one that dies leaves its run
@@ -71,8 +71,11 @@ void  mcp_study_at(const mcp_study *s, int i, int *variant, int *seed);
 char *mcp_study_folder(const mcp_study *s, const char *out, int i); /* mcp_free it */
 int   mcp_study_done(const mcp_study *s, const char *out, int i);   /* finished and evaluated */
 
-/* The runs of an earlier part's runs.csv count as finished; rows of variants that the study lacks are passed over. */
+/* The runs of an earlier part's runs.csv count as finished; rows of variants that the study lacks are passed
+ * over. */
 mcp_status mcp_study_know(mcp_study *s, const char *file, mcp_error *err);
+mcp_status mcp_study_know_folder(mcp_study *s, const char *out, mcp_error *err); /* its known.csv, if any */
+mcp_status mcp_study_keep(const char *out, const char *file, mcp_error *err); /* as its known.csv */
 int        mcp_study_known(const mcp_study *s, int i);
 
 int   mcp_study_is_robust(const mcp_study *s, int success, int runs, int successes, int limits);

@@ -176,6 +176,26 @@ mcp_status mcp_study_know(mcp_study *s, const char *file, mcp_error *err)
     return st;
 }
 
+mcp_status mcp_study_know_folder(mcp_study *s, const char *out, mcp_error *err)
+{
+    char *path = mcp_sprintf("%s/known.csv", out);
+    if (!path) return mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
+    mcp_status st = mcp_file_exists(path) ? mcp_study_know(s, path, err) : MCP_OK;
+    mcp_free(path);
+    return st;
+}
+
+mcp_status mcp_study_keep(const char *out, const char *file, mcp_error *err)
+{
+    char      *path = mcp_sprintf("%s/known.csv", out), *text = NULL;
+    mcp_status st =
+        path ? mcp_file_read(file, &text, NULL, err) : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
+    if (st == MCP_OK) st = mcp_file_write(path, text, strlen(text), err);
+    mcp_free(text);
+    mcp_free(path);
+    return st;
+}
+
 int mcp_study_known(const mcp_study *s, int i)
 {
     int variant, seed;
