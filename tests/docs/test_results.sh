@@ -98,6 +98,34 @@ start --ranks 3 furuta
 grep -q '^mpirun -n 3 bin/mcpilco study .*furuta.yaml --seeds 501..520 ' started.txt || fail "no ranks"
 if grep -q '^mpirun.*--table' started.txt; then fail "a table is made by every rank"; fi
 
+# the first seeds again: as on the file's machine, and the same rows digit by digit or a complaint
+cat > bin/mcpilco <<'END'
+#!/bin/sh
+[ "$1" = study ] || exit 0
+echo "$OPENBLAS_CORETYPE $MCPILCO_ISA $*" > asked.txt
+while [ "$1" != --out ]; do shift; done
+sed "$CHANGE" again.csv > "$2/runs.csv"
+END
+fresh
+grep -v '^#' tree/docs/results/figure2.csv > again.csv
+sed -i '/^# machine/d; /^# same at/d' tree/docs/results/figure2.csv
+verify() {
+    CHANGE=$1 /usr/bin/python3 "$SOURCE/scripts/results" --mcpilco bin/mcpilco --docs tree/docs --out start \
+        --verify --seeds 2 figure2
+}
+verify '' > said.txt || fail "--verify without a machine"
+grep -q 'names no machine' said.txt || { cat said.txt; fail "verified without a machine"; }
+sed -i '0,/^# seeds/s/^# seeds/# machine: v3, OpenBLAS 9 Zen\n&/' tree/docs/results/figure2.csv
+verify '' > said.txt || { cat said.txt; fail "--verify does not know its own rows"; }
+grep -q '^figure2: 2 runs again, the same rows$' said.txt || { cat said.txt; fail "--verify says nothing"; }
+grep -q '^Zen v3 study .*figure2.yaml --seeds 501..502 .*--only mc-pilco4pms$' asked.txt ||
+    { cat asked.txt; fail "not run as on the file's machine"; }
+grep -q '^# same at: .*, seeds 501..502$' tree/docs/results/figure2.csv || fail "--verify leaves no note"
+results --docs tree/docs --pages > /dev/null
+results --docs tree/docs --check || fail "a note is taken for a row"
+if verify 's/^\(mc-pilco4pms,502,3,[01],0,[0-9]*\)/\17/' > said.txt; then fail "a digit more is not noticed"; fi
+grep -q '^figure2: mc-pilco4pms, seed 502: not the rows' said.txt || { cat said.txt; fail "which run differs"; }
+
 results --out out --list > list.txt
 grep -q "^ladder .* 4 runs finished" list.txt || fail "--list"
 echo ok
