@@ -83,7 +83,8 @@ static int variant_of(const mcp_study *s, const char *name, size_t length)
 }
 
 /* A table of numbers for io/csv: each variant's name becomes its index, that of another study -1. */
-static mcp_status numbered(mcp_text *t, const mcp_study *s, const char *file, const char *text, mcp_error *err)
+static mcp_status numbered(mcp_text *t, const mcp_study *s, const char *file, const char *text,
+                           mcp_error *err)
 {
     int header = 1, line = 1;
     for (const char *p = text; *p; line++) {
@@ -91,8 +92,8 @@ static mcp_status numbered(mcp_text *t, const mcp_study *s, const char *file, co
         if (*p == '#' || length == 0) mcp_text_add(t, "%.*s\n", (int)length, p);
         else if (header && (name != 7 || strncmp(p, "variant", 7) != 0))
             return mcp_fail(err, MCP_ERR_IO,
-                            "%s:%d: expected the runs.csv of a study, whose first column is \"variant\"", file,
-                            line);
+                            "%s:%d: expected the runs.csv of a study, whose first column is \"variant\"",
+                            file, line);
         else if (header) mcp_text_add(t, "%.*s\n", (int)length, p);
         else mcp_text_add(t, "%d%.*s\n", variant_of(s, p, name), (int)(length - name), p + name);
         header &= *p == '#' || length == 0;
@@ -123,15 +124,16 @@ static mcp_status in_order(const mcp_study *s, const mcp_study_row *w, const cha
     const char          *name = s->variant[w->variant].name;
     const mcp_study_row *before = w > s->known ? w - 1 : NULL;
     int same = before && before->variant == w->variant && before->seed == w->seed, seen = 0;
-    for (const mcp_study_row *k = s->known; k < w; k++) seen |= k->variant == w->variant && k->seed == w->seed;
+    for (const mcp_study_row *k = s->known; k < w; k++)
+        seen |= k->variant == w->variant && k->seed == w->seed;
     if (seen != same || w->trial != (same ? before->trial + 1 : 1))
         return mcp_fail(err, MCP_ERR_IO,
                         "%s: %s, seed %d: trial %d is out of order; the rows of a run stand together, trials "
                         "1, 2, ... of it",
                         file, name, w->seed, w->trial);
     if (w->trial > s->variant[w->variant].trials)
-        return mcp_fail(err, MCP_ERR_IO, "%s: %s, seed %d has a trial %d; %s asks for %d", file, name, w->seed,
-                        w->trial, s->file, s->variant[w->variant].trials);
+        return mcp_fail(err, MCP_ERR_IO, "%s: %s, seed %d has a trial %d; %s asks for %d", file, name,
+                        w->seed, w->trial, s->file, s->variant[w->variant].trials);
     return MCP_OK;
 }
 

@@ -91,7 +91,8 @@ if grep -q -- --known started.txt; then fail "rows are taken that nobody asked t
 start --add --seeds 5 ladder
 grep -q 'seeds 501..505 --out start/ladder --known start/ladder/known.csv$' started.txt ||
     { cat said.txt started.txt; fail "--add does not keep what docs/results has"; }
-[ "$(grep -c -E '^(paper|sines),50[12],[1-5],' start/ladder/known.csv)" = 20 ] || fail "not the rows of docs/results"
+[ "$(grep -c -E '^(paper|sines),50[12],[1-5],' start/ladder/known.csv)" = 20 ] ||
+    fail "not the rows of docs/results"
 [ "$(grep -c '^defaults,501,1,' start/ladder/known.csv)" = 1 ] || fail "the rows of shared runs"
 grep -q abc1234 start/ladder/commits.txt || fail "the commit of runs that are kept is lost"
 start --ranks 3 furuta
@@ -123,8 +124,10 @@ grep -q '^Zen v3 study .*figure2.yaml --seeds 501..502 .*--only mc-pilco4pms$' a
 grep -q '^# same at: .*, seeds 501..502$' tree/docs/results/figure2.csv || fail "--verify leaves no note"
 results --docs tree/docs --pages > /dev/null
 results --docs tree/docs --check || fail "a note is taken for a row"
-if verify 's/^\(mc-pilco4pms,502,3,[01],0,[0-9]*\)/\17/' > said.txt; then fail "a digit more is not noticed"; fi
-grep -q '^figure2: mc-pilco4pms, seed 502: not the rows' said.txt || { cat said.txt; fail "which run differs"; }
+digit='s/^\(mc-pilco4pms,502,3,[01],0,[0-9]*\)/\17/'
+if verify "$digit" > said.txt; then fail "a digit more is not noticed"; fi
+grep -q '^figure2: mc-pilco4pms, seed 502: not the rows' said.txt ||
+    { cat said.txt; fail "which run differs"; }
 
 results --out out --list > list.txt
 grep -q "^ladder .* 4 runs finished" list.txt || fail "--list"

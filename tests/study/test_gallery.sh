@@ -21,8 +21,10 @@ for again in 1 2; do
     grep -q '^|.*\[stage\].*| [0-9] of 2 runs; [0-8] of 8 starts.*of computing, .* of motion |$' page.md ||
         { cat page.md; fail "no results"; }
     [ "$(grep -c '^All together: of 2 runs, [0-2] ' page.md)" = 1 ] || { cat page.md; fail "no sum"; }
-    [ "$(grep -c '^|' page.md)" = "$(($(grep -c '^|' "$SOURCE/docs/gallery.md") + 3))" ] || fail "rows were lost"
-    [ "$(grep '^|.*(\.\./tasks/' page.md | tr -cd '|\n' | sort -u)" = '|||||||' ] || fail "rows differ in their cells"
+    [ "$(grep -c '^|' page.md)" = "$(($(grep -c '^|' "$SOURCE/docs/gallery.md") + 3))" ] ||
+        fail "rows were lost"
+    [ "$(grep '^|.*(\.\./tasks/' page.md | tr -cd '|\n' | sort -u)" = '|||||||' ] ||
+        fail "rows differ in their cells"
     tail -3 page.md | cmp - another.txt || fail "another table of the page was changed"
 done
 # a recommended policy that does worse than an earlier one of its run is counted
