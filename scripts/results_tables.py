@@ -39,7 +39,7 @@ RUNGS = [("paper", "the paper's settings"),
          ("particles-96", "96 particles instead of 400"),
          ("sparse", "fewer inducing points, as many as the gradient needs"),
          ("sines", "exploration by sines instead of white noise"),
-         ("auto-estimators", "smoother and observer follow from the sensors' figures"),
+         ("auto-estimators", "smoother and observer from the sensors' figures, the noise's covariance known"),
          ("prior", "weak priors and floors of hyper-parameters"),
          ("scaling", "policy and steps in the units of the data"),
          ("clips", "adjoint and gradient clipped"),
@@ -53,7 +53,7 @@ RUNGS = [("paper", "the paper's settings"),
          ("near-goal", "a fifth of the particles starts near the goal"),
          ("regulator", "the linear part begins as the model's regulator there"),
          ("rest", "the goal is a place to rest, and the model is told"),
-         ("defaults", "our task as it is")]
+         ("defaults", "half of the particles until the rate is lowered: our task as it is")]
 
 
 class Results:
