@@ -20,4 +20,20 @@ for file in experiments/*.yaml experiments/paper/*.yaml; do
     echo "$file: $(tail -n +2 "out/$file/runs.csv" | wc -l) runs"
 done
 [ "$(tail -n +2 out/experiments/ladder.yaml/runs.csv | wc -l)" -ge 14 ] || fail "a ladder of few rungs"
+
+# the ladder's rungs end at our task: what its last step changes is what that step says
+/usr/bin/python3 - out/experiments/ladder.yaml <<'END' || fail "the ladder does not lead to the task"
+import json
+import sys
+def flat(x, path=""):
+    if isinstance(x, dict):
+        return {k: v for name in x for k, v in flat(x[name], f"{path}.{name}").items()}
+    return {path: sorted(map(str, x)) if isinstance(x, list) else x}
+rest, ours = (flat(json.load(open(f"{sys.argv[1]}/{v}/seed-0001/run.json"))["settings"])
+              for v in ("rest", "defaults"))
+differ = {k for k in rest.keys() | ours.keys() if rest.get(k) != ours.get(k)}
+words = {".name", ".title", ".policy", ".policy.u"}
+print(*sorted(differ - words))
+sys.exit(differ - words != {".optimise.start_particles"} or rest[".policy"] != ours[".policy.u"])
+END
 echo ok
