@@ -57,7 +57,8 @@ done
 [ "$(grep -c '^[a-z]' tree/docs/results/ladder.csv)" = 21 ] || fail "not a row per run and trial"
 grep -q "^| the paper's settings | \*\*2 of 20\*\* |.*[0-9] of 800 (" tree/docs/results.md ||
     { grep "paper's settings" tree/docs/results.md; fail "half a study passes for a whole one"; }
-grep -q '^| half of the particles.*our task as it is | not run yet' tree/docs/results.md || fail "a variant that was not run"
+grep -q '^| half of the particles.*our task as it is | not run yet' tree/docs/results.md ||
+    fail "a variant that was not run"
 results --docs tree/docs --check || fail "what was just written differs"
 
 # the gallery's column
@@ -92,7 +93,7 @@ if grep -q -- --known started.txt; then fail "rows are taken that nobody asked t
 here=$(git -C "$SOURCE" rev-parse --short=7 HEAD 2> /dev/null) || here=
 git -C "$SOURCE" diff --quiet HEAD -- experiments tasks 2> /dev/null || here= # it is being changed
 if [ -n "$here" ]; then
-    sed -i "s/^# commit.*/# commit: $here/" tree/docs/results/ladder.csv
+    sed -i "s/^# commit.*/# commit: $here/" tree/docs/results/{ladder,figure2}.csv
     start --add --seeds 5 ladder
     grep -q 'seeds 501..505 --out start/ladder --known start/ladder/known.csv$' started.txt ||
         { cat said.txt started.txt; fail "--add does not keep what docs/results has"; }
