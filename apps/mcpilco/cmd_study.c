@@ -229,7 +229,9 @@ static int study_here(mcp_study *s, workshop *w, const char *seeds, const char *
 {
     mcp_error err;
     if (!parse_seeds(seeds, s) || !known_variants(s, w->only)) return 2;
-    if (!take_known(s, known, w->out) || (!w->rank && !note_file(s, w->out))) return 1;
+    if (!take_known(s, known, w->out)) return 1;
+    if (mcp_study_same(s, w->out, &err) != MCP_OK) return w->rank ? 1 : term_error("study", &err);
+    if (!w->rank && !note_file(s, w->out)) return 1;
     if (!w->rank && known && mcp_study_keep(w->out, known, &err) != MCP_OK) return term_error("study", &err);
 #ifdef MCP_HAVE_MPI
     if (w->ranks > 1) MPI_Barrier(MPI_COMM_WORLD);

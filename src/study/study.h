@@ -70,6 +70,9 @@ int        mcp_study_runs(const mcp_study *s);
 void  mcp_study_at(const mcp_study *s, int i, int *variant, int *seed);
 char *mcp_study_folder(const mcp_study *s, const char *out, int i); /* mcp_free it */
 int   mcp_study_done(const mcp_study *s, const char *out, int i);   /* finished and evaluated */
+/* Whether the first finished run of each variant has the settings that the file gives it now: a study that
+ * was changed does not go on in its old folder. */
+mcp_status mcp_study_same(const mcp_study *s, const char *out, mcp_error *err);
 
 /* The runs of an earlier part's runs.csv count as finished; rows of variants that the study lacks are passed
  * over. */

@@ -7,7 +7,9 @@
 #include "io/json.h"
 #include "learn/learner.h"
 #include "learn/recommend.h"
+#include "learn/task_change.h"
 #include "math/arena.h"
+#include "mcpilco/run.h"
 #include "study/study.h"
 
 int mcp_study_runs(const mcp_study *s) { return s->variants * (s->seed_last - s->seed_first + 1); }
@@ -42,6 +44,50 @@ int mcp_study_done(const mcp_study *s, const char *out, int i)
     mcp_free(path);
     mcp_free(folder);
     return done;
+}
+
+static mcp_status same_settings(const mcp_variant *v, const char *folder, mcp_error *err)
+{
+    mcp_task       *task = NULL;
+    mcp_run        *run = NULL;
+    mcp_error       trouble, why; /* of damaged runs: the table tells */
+    mcp_task_change change;
+    mcp_status      st = mcp_task_load(&task, v->task, v->set, v->sets, err);
+    if (st == MCP_OK && mcp_run_open(&run, folder, &trouble, &why) != MCP_OK) {
+        mcp_task_free(task);
+        return MCP_OK;
+    }
+    if (st == MCP_OK) st = mcp_task_change_find(mcp_run_task(run), task, &change, err);
+    const char *name = v->algorithm ? v->algorithm : st == MCP_OK ? task->algorithm : NULL;
+    if (st == MCP_OK && name && strcmp(name, mcp_run_algorithm(run)) != 0) {
+        change.kind = MCP_CHANGE_LEARNING;
+        snprintf(change.key, sizeof change.key, "algorithm");
+        snprintf(change.was, sizeof change.was, "%s", mcp_run_algorithm(run));
+        snprintf(change.is, sizeof change.is, "%s", name);
+    }
+    if (st == MCP_OK && change.kind != MCP_CHANGE_NONE)
+        st = mcp_fail(err, MCP_ERR_ARG,
+                      "%s: this run was made with %s = %s, the study has %s for variant %s; name another "
+                      "folder by --out, or remove the runs of that variant",
+                      folder, change.key, change.was, change.is, v->name);
+    mcp_run_free(run);
+    mcp_task_free(task);
+    return st;
+}
+
+mcp_status mcp_study_same(const mcp_study *s, const char *out, mcp_error *err)
+{
+    mcp_status st = MCP_OK;
+    for (int v = 0; v < s->variants && st == MCP_OK; v++) {
+        int i = v, runs = mcp_study_runs(s);
+        while (i < runs && (mcp_study_known(s, i) || !mcp_study_done(s, out, i))) i += s->variants;
+        if (i >= runs) continue;
+        char *folder = mcp_study_folder(s, out, i);
+        st = folder ? same_settings(&s->variant[v], folder, err)
+                    : mcp_fail(err, MCP_ERR_MEMORY, "out of memory");
+        mcp_free(folder);
+    }
+    return st;
 }
 
 typedef struct {

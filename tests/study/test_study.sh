@@ -89,6 +89,19 @@ grep -q 'robust policy .* by 2 of 2 seeds; median: in trial 1' until.txt ||
 "$MCPILCO" study until.yaml --out until --threads 2 --quiet > again.txt
 cmp until.txt again.txt || fail "a study of early ends is not finished"
 
+# a study that was changed does not go on in its old folder
+changed() { # what is done to the file, what must be said
+    sed "$1" s.yaml > changed.yaml
+    "$MCPILCO" study changed.yaml --out one --threads 1 --quiet > changed.txt 2>&1 && fail "it went on: $1"
+    grep -q "one/.*/seed-0001: this run was made with $2" changed.txt ||
+        { cat changed.txt; fail "expected: $2"; }
+}
+changed 's/optimise.steps: 30/optimise.steps: 31/' \
+    'optimise.steps = 30, the study has 31 for variant a; name another folder by --out'
+changed 's/  b: .*/  b: {algorithm: mc-pilco4pms}/' 'algorithm = mc-pilco, the study has mc-pilco4pms'
+sed 's/^about:.*/about: other words/; s/paper: .10, 90./paper: [20, 90]/' s.yaml > words.yaml
+"$MCPILCO" study words.yaml --out one --threads 1 --quiet > words.txt || fail "other words are other settings"
+
 # more seeds later: finished runs are not repeated
 touch -d '2001-01-01' one/a/seed-0001/evaluation.json
 "$MCPILCO" study s.yaml --out one --seeds 1..3 --threads 2 --quiet > /dev/null
