@@ -108,7 +108,7 @@ if [ -n "$here" ]; then
     if grep -q '^sines' start/ladder/known.csv; then fail "rows of another ladder are known"; fi
 fi
 start --ranks 3 furuta
-grep -q '^mpirun -n 3 bin/mcpilco study .*furuta.yaml --seeds 501..520 ' started.txt || fail "no ranks"
+grep -q '^mpirun -n 3 bin/mcpilco study .*furuta.yaml --seeds 521..540 ' started.txt || fail "no ranks"
 if grep -q '^mpirun.*--table' started.txt; then fail "a table is made by every rank"; fi
 
 # the first seeds again: as on the file's machine, and the same rows digit by digit or a complaint
