@@ -26,7 +26,7 @@ STUDIES = [
     Study("paper-furuta", "experiments/paper/furuta.yaml", 521, 540),
     Study("paper-ballplate", "experiments/paper/ballplate.yaml", 501, 520),
     Study("estimator", "experiments/estimator.yaml", 301, 320),
-    Study("gallery", "experiments/gallery.yaml", 201, 205),
+    Study("gallery", "experiments/gallery.yaml", 601, 605),
     Study("unseen", "experiments/unseen.yaml", 401, 403),
     Study("double-pendulums", "experiments/double-pendulums.yaml", 201, 205),
     Study("ablations", "experiments/ablations.yaml", 301, 320),
