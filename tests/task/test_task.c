@@ -88,7 +88,7 @@ CASE(furuta_compiles_with_its_three_kernels)
         mcp_system *s = NULL;
         REQUIRE(t != NULL);
         CHECK_OK(mcp_system_create(&s, t, err));
-        CHECK(s && s->nf == 8);
+        CHECK(s && s->nf == 6);
         mcp_system_free(s);
         mcp_task_free(t);
     }
@@ -97,7 +97,7 @@ CASE(furuta_compiles_with_its_three_kernels)
     REQUIRE(t != NULL);
     CHECK_CLOSE(t->measured[0].quantum, 2.0 * acos(-1.0) / 4096.0, 1e-15, 0.0);
     CHECK_OK(mcp_system_create(&s, t, err));
-    CHECK(s && s->nf == 8 + 4); /* the others are features already */
+    CHECK(s && s->nf == 6 + 10); /* the others are features already */
     mcp_system_free(s);
     mcp_task_free(t);
 }
