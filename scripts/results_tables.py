@@ -302,7 +302,7 @@ def furuta(data):
                          f"**{middle:.1f} s**" if middle < math.inf else "not found by half of the seeds",
                          f"{min(known):.1f} - {max(known):.1f} s" if known else "-", f"{first}, {later}",
                          f"{by_final} of {sum(final(run)[1] for run in runs)}", rig])
-    figure = picture(data, "furuta-first.svg", "the trial that first succeeded, seed by seed")
+    figure = picture(data, "furuta-first.svg", "seeds that have solved it, trial by trial")
     return table(head, rows) + "\n\n" + figure + "\n" + source(data, "furuta", "paper-furuta")
 
 
