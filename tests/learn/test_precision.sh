@@ -18,7 +18,16 @@ if "$MCPILCO" bench precision pendulum --least 1e9 > much.txt; then fail "a marg
 grep -q 'TOO LITTLE' much.txt || fail "what is too little is not marked"
 "$MCPILCO" bench precision pendulum --draws 2 --least 0 --json | grep -q '"enough": true' || fail "no JSON"
 echo "ok   what is too little is told"
-# many data: weights of opposite sign stay small enough for single precision
+# Many data: which precision a GP gets is what its printed errors say: 1e-3 and 1e-4 at
+# most. The second GP is near the bound; on which side depends on the kernels of OpenBLAS (0.8e-3 to 1.2e-3 of the noise).
 "$MCPILCO" bench step --data 1760 --particles 32 --repeats 1 > many.txt || fail "$(cat many.txt)"
-[ "$(grep -c 'in single precision' many.txt)" = 2 ] || fail "1760 data: $(grep precision many.txt)"
+grep 'of the noise, slopes' many.txt | tr -d '(),' > errors.txt
+awk '{ for (i = 1; i < NF; i++) {
+         if ($i == "in") got = $(i + 1)
+         if ($i == "moments") moments = $(i + 1) / 1e-3
+         if ($i == "slopes") slopes = $(i + 1) / 1e-4
+       }
+       worst = moments > slopes ? moments : slopes
+       if (worst > 3 || (worst < 0.95 && got != "single") || (worst > 1.05 && got != "double")) exit 1 }
+     END { if (NR != 2) exit 1 }' errors.txt || fail "1760 data: $(cat errors.txt)"
 echo "ok   1760 data"
