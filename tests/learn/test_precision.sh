@@ -18,8 +18,8 @@ if "$MCPILCO" bench precision pendulum --least 1e9 > much.txt; then fail "a marg
 grep -q 'TOO LITTLE' much.txt || fail "what is too little is not marked"
 "$MCPILCO" bench precision pendulum --draws 2 --least 0 --json | grep -q '"enough": true' || fail "no JSON"
 echo "ok   what is too little is told"
-# Many data: which precision a GP gets is what its printed errors say: 1e-3 and 1e-4 at
-# most. The second GP is near the bound; on which side depends on the kernels of OpenBLAS (0.8e-3 to 1.2e-3 of the noise).
+# Many data: which precision a GP gets is what its printed errors say, 1e-3 and 1e-4 at most. The second GP
+# is near the bound; on which side depends on the kernels of OpenBLAS (0.8e-3 to 1.2e-3 of the noise).
 "$MCPILCO" bench step --data 1760 --particles 32 --repeats 1 > many.txt || fail "$(cat many.txt)"
 grep 'of the noise, slopes' many.txt | tr -d '(),' > errors.txt
 awk '{ for (i = 1; i < NF; i++) {
