@@ -70,8 +70,19 @@ ln -s ../ladder/paper out/gallery/stage
     > tree/docs/results/gallery.csv
 results --docs tree/docs --pages > /dev/null 2>&1 || true
 refused 'gallery.md: the results of stage'
-/usr/bin/python3 "$SOURCE/scripts/gallery" out/gallery --mcpilco "$MCPILCO" --page tree/docs/gallery.md
+gallery() {
+    /usr/bin/python3 "$SOURCE/scripts/gallery" out/gallery --mcpilco "$MCPILCO" --page tree/docs/gallery.md
+}
+gallery
 results --docs tree/docs --check || fail "a gallery that is right"
+# the other study's cells stay, and so does a picture whose run folder is gone
+grep -F '[acrobot](' "$SOURCE/docs/gallery.md" | grep -q ' runs; ' || fail "no cell of the acrobot to keep"
+[ "$(grep -F '[acrobot](' tree/docs/gallery.md)" = "$(grep -F '[acrobot](' "$SOURCE/docs/gallery.md")" ] ||
+    fail "a gallery of one study empties the other's cells"
+cp tree/docs/gallery.md before.md
+rm out/gallery/stage
+gallery || fail "rows without run folders"
+cmp before.md tree/docs/gallery.md
 
 # what it starts: the seeds asked for, over ranks if wanted, the commit noted; shared runs are linked
 mkdir -p bin start/figure2/mc-pilco4pms
